@@ -1,0 +1,40 @@
+"""Compiles the plain .py rule files with their .pxd types; the rest of the metadata is in pyproject.toml.
+
+TANGLEWOOD_PURE=1 installs everything interpreted, TANGLEWOOD_BOUNDSCHECK=1 compiles with bounds checks.
+Each kind of build has a folder of its own, so that one never picks up what another left behind.
+"""
+
+import os
+from pathlib import Path
+
+from setuptools import Extension, setup
+
+pure = os.environ.get("TANGLEWOOD_PURE", "") not in {"", "0"}
+checked = os.environ.get("TANGLEWOOD_BOUNDSCHECK", "") not in {"", "0"}
+folder = f"build/{'pure' if pure else 'checked' if checked else 'fast'}"
+
+extensions: list[Extension] = []
+if not pure:
+    from Cython.Build import cythonize
+
+    # A module is compiled exactly if a .pxd of the same name lies beside it.
+    sources = sorted(str(p.with_suffix(".py")) for p in Path("src").rglob("*.pxd") if p.stem != "__init__")
+    extensions = cythonize(
+        [
+            Extension(source[len("src/") : -len(".py")].replace("/", "."), [source], extra_compile_args=["-O3", "-g0"])
+            for source in sources
+        ],
+        build_dir=f"{folder}/cython",
+        compiler_directives={
+            "language_level": 3,
+            "infer_types": True,
+            "annotation_typing": False,
+            "boundscheck": checked,
+            "wraparound": False,
+            "initializedcheck": False,
+            "cdivision": True,
+            "freethreading_compatible": True,
+        },
+    )
+
+setup(ext_modules=extensions, options={"build": {"build_base": folder}, "egg_info": {"egg_base": "src"}})
