@@ -1,0 +1,143 @@
+"""Oracles: what a gold tree says about the moves of a system."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, ClassVar
+
+import cython
+
+from tanglewood.core.state import State
+from tanglewood.core.system import TransitionSystem
+from tanglewood.errors import OracleError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SHIFT = 0  # every system that uses GreedyOracle numbers SHIFT so
+
+
+def leftmost_dependents(heads: array[int]) -> array[int]:
+    """Return for every node its leftmost dependent, or the node itself if it has none to its left."""
+    leftmost = array("i", range(len(heads)))
+    for word in range(len(heads) - 1, 0, -1):
+        if word < leftmost[heads[word]]:
+            leftmost[heads[word]] = word
+    return leftmost
+
+
+class Oracle:
+    """Knows, for one gold tree at a time, which moves lead to it.
+
+    ``explores`` says whether it may be asked from any state a parser can get into; if not, only from states that
+    its own moves lead to.
+    """
+
+    explores: ClassVar[bool] = False
+
+    def __init__(self, system: TransitionSystem) -> None:
+        self.system = system
+        self.n = -1
+
+    def bind(self, heads: Sequence[int], labels: Sequence[int] | None = None) -> None:
+        """Take a gold tree: heads (and label numbers) indexed by node, index 0 being -1."""
+        self.n = len(heads) - 1
+        self.heads = array("i", heads)
+        self.labels = array("i", [-1] * len(heads) if labels is None else labels)
+        self.n_deps = array("i", bytes(4 * len(heads)))
+        for word in range(1, self.n + 1):
+            self.n_deps[self.heads[word]] += 1
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Compute further tables of the newly bound tree."""
+
+    # What an oracle's file gives. -----------------------------------------------------------------------------
+
+    def _move(self, s: State) -> int:
+        """Return the one move of the static oracle, or -1 where it knows none; it may turn out to be illegal."""
+        return -1
+
+    def _label(self, s: State, move: int) -> int:
+        """Return the label the move should carry: the gold label of the arc's dependent."""
+        dependent = self.system._dependent(s, move, -1)
+        return self.labels[dependent] if dependent > 0 else -1
+
+    def _costs(self, s: State, out: array[int]) -> None:
+        """Write a cost per move: 0 for the move of the static oracle, 1 for every other."""
+        for move in range(self.system.n_moves):
+            out[move] = 1
+        best = self._move(s)
+        if best >= 0:
+            out[best] = 0
+
+    # Pieces that oracles share. -------------------------------------------------------------------------------
+
+    def _is_gold(self, s: State, head: int, dependent: int) -> bool:
+        """Whether the arc is in the gold tree and its dependent has all dependents of its own."""
+        return (
+            head >= 0
+            and dependent > 0
+            and self.heads[dependent] == head
+            and s.n_deps[dependent] == self.n_deps[dependent]
+        )
+
+    def _run(self, s: State, limit: int) -> int:
+        """Follow the static oracle to the end; the number of moves, or -1 where it gets stuck."""
+        steps = 0
+        while not self.system._is_final(s):
+            move = self._move(s)
+            if move < 0 or steps == limit:
+                return -1
+            label = self._label(s, move)
+            if not self.system._is_legal(s, move, label):
+                return -1
+            self.system._take(s, move, label)
+            steps += 1
+        self.system._finish(s)
+        return steps
+
+    def _matches(self, s: State) -> bool:
+        """Whether the state holds exactly the gold heads."""
+        for word in range(1, self.n + 1):
+            if s.heads[word] != self.heads[word]:
+                return False
+        return True
+
+    # The public face. -----------------------------------------------------------------------------------------
+
+    def reaches_gold(self, s: State) -> bool:
+        """Run from the initial configuration; whether the gold tree comes out. ``s`` ends where the run ended."""
+        self.system.restart(s)
+        limit = self.system.max_steps(self.n)
+        with cython.nogil:
+            reached = self._run(s, limit) >= 0 and self._matches(s)
+        return bool(reached)
+
+    def action(self, s: State) -> tuple[int, int]:
+        """Return the (move, label) the static oracle takes in this state."""
+        move = self._move(s)
+        if move < 0 or not self.system.is_legal(s, move, self._label(s, move)):
+            raise OracleError(f"{self.system.name}: no move leads on to the gold tree; it is not covered")
+        return (move, self._label(s, move))
+
+    def costs(self, s: State) -> list[int]:
+        """Return the cost of every move (meaningful where the move is legal); 0 is best."""
+        out = array("i", bytes(4 * self.system.n_moves))
+        self._costs(s, out)
+        return list(out)
+
+
+class GreedyOracle(Oracle):
+    """Take the first move whose arc is gold and whose dependent is complete; else SHIFT.
+
+    For arc-standard this is the textbook oracle; for the Attardi family see attardi.py on when it is complete.
+    """
+
+    def _move(self, s: State) -> int:
+        for move in range(1, self.system.n_moves):
+            head = self.system._head(s, move, -1)
+            dependent = self.system._dependent(s, move, -1)
+            if self._is_gold(s, head, dependent) and self.system._is_legal(s, move, -1):
+                return move
+        return SHIFT

@@ -1,0 +1,195 @@
+"""covington: the incremental non-projective parser of Nivre 2007, unrestricted or with a bounded degree.
+
+For j = 1..n, for i = j-1 down to 0: LINK(i, j). As transitions over (left list, skipped list, buffer): the stack is
+the left list, its top is i, the buffer's front is j; the nodes between are skipped. SHIFT drops the rest of the left
+list. Words left without a head hang on 0. O(n^2) moves. MaltParser's covnonproj, and covproj with max_degree=0.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import ClassVar
+
+from tanglewood.core.oracle import Oracle, leftmost_dependents
+from tanglewood.core.state import State
+from tanglewood.core.system import Move, TransitionSystem, arc_move
+from tanglewood.errors import ConfigError
+
+SHIFT, NO_ARC, LEFT_ARC, RIGHT_ARC = range(4)
+
+
+class StaticOracle(Oracle):
+    """Link what is linked in the gold tree; SHIFT when nothing further left is linked to the buffer's front."""
+
+    def _prepare(self) -> None:
+        self.leftmost = leftmost_dependents(self.heads)
+
+    def _move(self, s: State) -> int:
+        if s.depth == 0:
+            return SHIFT
+        i = s.stack[s.depth - 1]
+        j = s.buffer[s.left - 1]
+        if self.heads[i] == j:
+            return LEFT_ARC
+        if self.heads[j] == i:
+            return RIGHT_ARC
+        return NO_ARC if self.heads[j] < i or self.leftmost[j] < i else SHIFT
+
+
+class DynamicOracle(StaticOracle):
+    """Exact costs from any state (Gómez-Rodríguez & Fernández-González 2015), for the unrestricted system.
+
+    The loss of a state is the number of gold arcs out of reach plus the number of cycles that those within reach
+    would close with the arcs already built. A word left over counts as hanging on 0, as it does before single_root
+    repairs the tree.
+    """
+
+    explores = True
+
+    def __init__(self, system: Covington) -> None:
+        StaticOracle.__init__(self, system)
+        if system.bound >= 0:
+            raise ConfigError("covington with max_degree has no dynamic oracle; leave the degree unbounded to train")
+
+    def _prepare(self) -> None:
+        StaticOracle._prepare(self)
+        self.seen = array("i", bytes(4 * (self.n + 1)))
+        self.after = State(self.n)
+
+    def _costs(self, s: State, out: array[int]) -> None:
+        loss = self._loss(s)
+        for move in range(self.system.n_moves):
+            out[move] = self.n + 1
+            if self.system._is_legal(s, move, -1):
+                self.after._copy_from(s)
+                self.system._take(self.after, move, -1)
+                out[move] = self._loss(self.after) - loss
+
+    def _is_open(self, s: State, head: int, dependent: int) -> bool:
+        """Whether the two nodes still come face to face."""
+        front = s.n + 1 - s.left
+        low = min(head, dependent)
+        high = max(head, dependent)
+        return high > front or (high == front and low < s.depth)
+
+    def _loss(self, s: State) -> int:
+        loss = 0
+        for word in range(1, s.n + 1):
+            self.seen[word] = 0
+            gold = self.heads[word]
+            if s.heads[word] >= 0:
+                if s.heads[word] != gold:
+                    loss += 1
+            elif gold > 0 and not self._is_open(s, gold, word):
+                loss += 1
+        for word in range(1, s.n + 1):
+            node = word
+            while node > 0 and self.seen[node] == 0:
+                self.seen[node] = word
+                head = s.heads[node]
+                if head < 0 and self._is_open(s, self.heads[node], node):
+                    head = self.heads[node]
+                node = head
+            if node > 0 and self.seen[node] == word:
+                loss += 1
+        return loss
+
+
+class Covington(TransitionSystem):
+    """SHIFT, NO-ARC, LEFT-ARC and RIGHT-ARC between the top of the left list and the buffer's front."""
+
+    name = "covington"
+    covers = "all trees; with max_degree=d those whose arcs between words have degree <= d (Nivre 2007)"
+    paper = "Covington 2001; Nivre 2007"
+    options: ClassVar[dict[str, str]] = {
+        "max_degree": "highest degree of non-projectivity an arc may have; unbounded if not given"
+    }
+    oracles: ClassVar[dict[str, type]] = {"static": StaticOracle, "dynamic": DynamicOracle}
+    all_moves: ClassVar[tuple[Move, ...]] = (
+        Move("SHIFT"),
+        Move("NO-ARC"),
+        arc_move("LEFT-ARC"),
+        arc_move("RIGHT-ARC"),
+    )
+
+    def __init__(self, *, max_degree: int | None = None, single_root: bool = False) -> None:
+        TransitionSystem.__init__(self, single_root=single_root)
+        if max_degree is not None and max_degree < 0:
+            raise ConfigError(f"max_degree={max_degree}: a degree is 0, 1, 2, ...; leave it out for no bound")
+        self.bound = -1 if max_degree is None else max_degree
+
+    def _start(self, s: State) -> None:
+        # The left list is always a prefix of 0..n: its nodes are laid out once, depth says how many are on it.
+        self._fill(s, 0, 1)
+        for node in range(s.n + 1):
+            s.stack[node] = node
+
+    def _is_final(self, s: State) -> bool:
+        return s.left == 0
+
+    def _is_legal(self, s: State, move: int, label: int) -> bool:
+        """Decide whether the move is open: LINK(i, j) keeps one head a word and no cycle, and must be PERMISSIBLE.
+
+        With single_root there is at most one arc from 0.
+        """
+        if s.left == 0:
+            return False
+        if move == SHIFT:
+            return True
+        if s.depth == 0:
+            return False
+        if move == NO_ARC:
+            return True
+        i = s.stack[s.depth - 1]
+        j = s.buffer[s.left - 1]
+        if move == LEFT_ARC:
+            if i == 0 or s.heads[i] >= 0:
+                return False
+        elif s.heads[j] >= 0 or (i == 0 and self.single_root and s.n_deps[0] > 0):
+            return False
+        return self._is_permissible(s) and s._root_of(i) != s._root_of(j)
+
+    def _is_permissible(self, s: State) -> bool:
+        """PERMISSIBLE(i, j, d): arcs between i and j would have degree <= d in the graph built so far.
+
+        ``count`` is that degree: the number of nodes between i and j whose head is not in i..j. Arcs from 0 are
+        always permissible, since words left over hang there unasked.
+        """
+        return self.bound < 0 or s.depth == 1 or s.count <= self.bound
+
+    def _head(self, s: State, move: int, label: int) -> int:
+        if move == LEFT_ARC:
+            return s._front()
+        return s._top() if move == RIGHT_ARC else -1
+
+    def _dependent(self, s: State, move: int, label: int) -> int:
+        if move == LEFT_ARC:
+            return s._top()
+        return s._front() if move == RIGHT_ARC else -1
+
+    def _apply(self, s: State, move: int, label: int) -> None:
+        """Move on to the next pair: SHIFT to (j, j+1), any other move from (i, j) to (i-1, j)."""
+        j = s.buffer[s.left - 1]
+        if move == SHIFT:
+            s.left -= 1
+            s.depth = j + 1
+            s.count = 0
+            return
+        i = s.stack[s.depth - 1]
+        if move == LEFT_ARC:
+            s.component[s._root_of(i)] = s._root_of(j)
+        elif move == RIGHT_ARC:
+            s.component[s._root_of(j)] = s._root_of(i)
+            s.marks[i] += 1  # right dependents
+        s.depth -= 1
+        if s.heads[i] < i:
+            s.count += 1  # i lies between now, without a head or with one that is further left ...
+        if i > 0:
+            s.count -= s.marks[i - 1]  # ... and those between whose head is i-1 have it within the span now
+
+    def _finish(self, s: State) -> None:
+        self._hang_left_over(s)
+
+    def max_steps(self, n: int) -> int:
+        """Return the number of pairs and shifts."""
+        return n * (n + 1) // 2 + n

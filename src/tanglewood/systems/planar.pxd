@@ -1,0 +1,25 @@
+from tanglewood.core.oracle cimport Oracle
+from tanglewood.core.state cimport State
+from tanglewood.core.system cimport TransitionSystem
+
+cdef int SHIFT, LEFT_ARC, RIGHT_ARC, REDUCE, SWITCH
+
+cdef class Planar(TransitionSystem):
+    cdef void _start(self, State s) noexcept nogil
+    cdef bint _is_final(self, State s) noexcept nogil
+    cdef bint _is_legal(self, State s, int move, int label) noexcept nogil
+    cdef int _head(self, State s, int move, int label) noexcept nogil
+    cdef int _dependent(self, State s, int move, int label) noexcept nogil
+    cdef void _apply(self, State s, int move, int label) noexcept nogil
+    cdef void _finish(self, State s) noexcept nogil
+
+cdef class TwoPlanar(Planar):
+    cdef bint _is_legal(self, State s, int move, int label) noexcept nogil
+    cdef void _apply(self, State s, int move, int label) noexcept nogil
+
+cdef class StaticOracle(Oracle):
+    cdef int[::1] plane
+    cdef int[:, ::1] leftmost
+    cdef bint drawable
+    cdef int _move(self, State s) noexcept nogil
+    cdef bint _waits(self, State s, int plane, int below) noexcept nogil

@@ -1,0 +1,194 @@
+"""planar and two-planar (Gómez-Rodríguez & Nivre 2010; MaltParser's planar and 2planar).
+
+Arcs between words only: arcs from 0 are not drawn, words left without a head hang on 0. Start ([], [1..n]), end: empty
+buffer. Arcs remove nothing. Two-planar has a stack for each of two planes; SWITCH changes the active one.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import ClassVar
+
+from tanglewood.core.oracle import Oracle
+from tanglewood.core.state import State
+from tanglewood.core.system import Move, TransitionSystem, arc_move
+from tanglewood.treebank.measures import crossing_pairs
+
+SHIFT, LEFT_ARC, RIGHT_ARC, REDUCE, SWITCH = range(5)
+
+
+def two_planes(heads: array[int]) -> list[int] | None:
+    """Return for every dependent the plane, 0 or 1, of its arc so that no arcs of a plane cross; None if impossible.
+
+    Arcs from 0 are not drawn. Arcs that cross nothing lie in plane 0.
+    """
+    crossed: list[list[int]] = [[] for _ in heads]
+    for one, other in crossing_pairs(heads, False, 0):
+        crossed[one].append(other)
+        crossed[other].append(one)
+    plane = [-1] * len(heads)
+    for first in range(len(heads)):
+        if plane[first] >= 0:
+            continue
+        plane[first] = 0
+        agenda = [first]
+        while agenda:
+            arc = agenda.pop()
+            for other in crossed[arc]:
+                if plane[other] < 0:
+                    plane[other] = 1 - plane[arc]
+                    agenda.append(other)
+                elif plane[other] == plane[arc]:
+                    return None
+    return plane
+
+
+class StaticOracle(Oracle):
+    """Make the arcs of the active plane, REDUCE to get at more of them, SWITCH if the other plane has some, else SHIFT."""
+
+    def _prepare(self) -> None:
+        plane = two_planes(self.heads) if self.system.n_moves > SWITCH else [0] * (self.n + 1)
+        self.drawable = plane is not None
+        if plane is None:
+            return
+        self.plane = array("i", plane)
+        nodes = array("i", [*range(self.n + 1), *range(self.n + 1)])
+        # By plane: the leftmost dependent of each word, or the word itself.
+        self.leftmost = memoryview(nodes).cast("B").cast("i", (2, self.n + 1))
+        for word in range(1, self.n + 1):
+            head = self.heads[word]
+            if word < self.leftmost[self.plane[word], head]:
+                self.leftmost[self.plane[word], head] = word
+
+    def _move(self, s: State) -> int:
+        if not self.drawable:
+            return -1
+        active = s.count
+        j = s.buffer[s.left - 1]
+        if s.depth > 0:
+            i = s.stack[s.depth - 1]
+            if self.heads[i] == j and s.heads[i] < 0 and self.plane[i] == active:
+                return LEFT_ARC
+            if self.heads[j] == i and s.heads[j] < 0 and self.plane[j] == active:
+                return RIGHT_ARC
+            if self._waits(s, active, i):
+                return REDUCE
+        if self.system.n_moves > SWITCH and self._waits(s, 1 - active, j):
+            return SWITCH
+        return SHIFT
+
+    def _waits(self, s: State, plane: int, below: int) -> bool:
+        """Whether the buffer's front still lacks an arc of this plane with a node left of ``below``.
+
+        Arcs to the left are made from near to far, so that looking at the farthest dependent is enough.
+        """
+        j = s.buffer[s.left - 1]
+        if 0 < self.heads[j] < below and s.heads[j] < 0 and self.plane[j] == plane:
+            return True
+        farthest = self.leftmost[plane, j]
+        return farthest < below and s.heads[farthest] < 0
+
+
+class Planar(TransitionSystem):
+    """SHIFT, LEFT-ARC and RIGHT-ARC between the stack's top and the buffer's front, REDUCE."""
+
+    name = "planar"
+    covers = "trees without crossing arcs between words"
+    paper = "Gómez-Rodríguez & Nivre 2010"
+    oracles: ClassVar[dict[str, type]] = {"static": StaticOracle}
+    all_moves: ClassVar[tuple[Move, ...]] = (
+        Move("SHIFT"),
+        arc_move("LEFT-ARC"),
+        arc_move("RIGHT-ARC"),
+        Move("REDUCE"),
+    )
+
+    def _start(self, s: State) -> None:
+        self._fill(s, 1, 1)
+
+    def _is_final(self, s: State) -> bool:
+        return s.left == 0
+
+    def _is_legal(self, s: State, move: int, label: int) -> bool:
+        """Decide the preconditions.
+
+        SHIFT: (σ, [j|β]). REDUCE: ([σ|i], β). LEFT-ARC: ([σ|i], [j|β]), i has no head. RIGHT-ARC: the same, j has no
+        head. No arc may close a cycle.
+        """
+        if s.left == 0:
+            return False
+        if move == SHIFT:
+            return True
+        if s.depth == 0:
+            return False
+        if move == REDUCE:
+            return True
+        i = s.stack[s.depth - 1]
+        j = s.buffer[s.left - 1]
+        dependent = i if move == LEFT_ARC else j
+        return s.heads[dependent] < 0 and s._root_of(i) != s._root_of(j)
+
+    def _head(self, s: State, move: int, label: int) -> int:
+        if move == LEFT_ARC:
+            return s._front()
+        return s._top() if move == RIGHT_ARC else -1
+
+    def _dependent(self, s: State, move: int, label: int) -> int:
+        if move == LEFT_ARC:
+            return s._top()
+        return s._front() if move == RIGHT_ARC else -1
+
+    def _apply(self, s: State, move: int, label: int) -> None:
+        """Apply the effects.
+
+        SHIFT: (σ, [j|β]) => ([σ|j], β). REDUCE: ([σ|i], β) => (σ, β). Arcs leave both lists as they are.
+        """
+        if move == SHIFT:
+            s._shift()
+        elif move == REDUCE:
+            s.depth -= 1
+        else:
+            s.component[s._root_of(s.stack[s.depth - 1])] = s._root_of(s.buffer[s.left - 1])
+
+    def _finish(self, s: State) -> None:
+        self._hang_left_over(s)
+
+    def max_steps(self, n: int) -> int:
+        """Return 3n: every word is shifted and reduced at most once and gets at most one head."""
+        return 3 * n
+
+
+class TwoPlanar(Planar):
+    """Planar with a second stack, kept aside, and SWITCH; ``count`` is the active plane, ``phase`` 1 after SWITCH."""
+
+    name = "two-planar"
+    covers = "trees whose arcs between words can be drawn in two planes without crossing"
+    all_moves: ClassVar[tuple[Move, ...]] = (*Planar.all_moves, Move("SWITCH"))
+
+    def _is_legal(self, s: State, move: int, label: int) -> bool:
+        """SWITCH: not directly after SWITCH, or it could go on forever."""
+        if move == SWITCH:
+            return s.left > 0 and s.phase == 0
+        return Planar._is_legal(self, s, move, label)
+
+    def _apply(self, s: State, move: int, label: int) -> None:
+        """SWITCH: (σ, τ, β) => (τ, σ, β). SHIFT pushes the word on both stacks; all else is done on the active one."""
+        s.phase = move == SWITCH
+        if move == SWITCH:
+            s.count = 1 - s.count
+            for place in range(max(s.depth, s.aside_depth)):
+                node = s.stack[place]
+                s.stack[place] = s.aside[place]
+                s.aside[place] = node
+            depth = s.depth
+            s.depth = s.aside_depth
+            s.aside_depth = depth
+            return
+        if move == SHIFT:
+            s.aside[s.aside_depth] = s.buffer[s.left - 1]
+            s.aside_depth += 1
+        Planar._apply(self, s, move, label)
+
+    def max_steps(self, n: int) -> int:
+        """Return 8n + 1: a word leaves each of two stacks once, and SWITCH stands at most between two other moves."""
+        return 8 * n + 1

@@ -1,0 +1,79 @@
+"""Makes trees projective by moving dependents up (Nivre & Nilsson 2005), compiled."""
+
+from array import array
+
+from tanglewood.errors import TreeError
+from tanglewood.treebank.measures import offender
+from tanglewood.treebank.tree import describe_problem
+
+
+def lift(heads: "array[int]") -> "array[int]":
+    """Return the heads of the projective tree that lifting makes of ``heads``, as a new array.
+
+    While the tree is non-projective, the smallest non-projective arc (shortest, then leftmost left end) is lifted: its
+    dependent moves to its head's head. ``heads`` is an ``array('i')`` over nodes 0..n, with -1 at 0; TreeError if
+    it forms no tree. An arc is non-projective if its head does not dominate every word between its two ends.
+    """
+    return lift_and_mark(heads)[0]
+
+
+def lift_and_mark(heads: "array[int]") -> "tuple[array[int], array[int]]":
+    """Return what `lift` does, and an array with 1 at every word whose arc some dependent was lifted past, else 0."""
+    lifted = array("i", heads)
+    nonprojective = array("i", bytes(4 * len(heads)))
+    passed = array("i", bytes(4 * len(heads)))
+    # Compiled code would loop for ever on a cycle and read foreign memory for a head out of range.
+    if word := offender(lifted):
+        raise TreeError(describe_problem(lifted, word))
+    _lift(lifted, nonprojective, passed, len(heads) - 1)
+    return lifted, passed
+
+
+def _lift(heads: "array[int]", nonprojective: "array[int]", passed: "array[int]", n: int) -> None:
+    # The loop ends: 0 dominates every word, so an arc from 0 is never non-projective and every arc found here has a
+    # head with a head; and each lift makes the depths of the words sum to less.
+    for dependent in range(1, n + 1):
+        nonprojective[dependent] = _is_nonprojective(heads, heads[dependent], dependent)
+    dependent = _smallest(heads, nonprojective, n)
+    while dependent > 0:
+        head = heads[dependent]
+        passed[head] = 1
+        heads[dependent] = heads[head]
+        nonprojective[dependent] = _is_nonprojective(heads, heads[dependent], dependent)
+        # Only the old head dominates less than before, so only its arcs can become non-projective; none becomes
+        # projective, for no word ever dominates more.
+        for other in range(1, n + 1):
+            if heads[other] == head and not nonprojective[other]:
+                nonprojective[other] = _is_nonprojective(heads, head, other)
+        dependent = _smallest(heads, nonprojective, n)
+
+
+def _smallest(heads: "array[int]", nonprojective: "array[int]", n: int) -> int:
+    """Return the dependent of the shortest, then leftmost, arc that is marked non-projective; 0 if there is none."""
+    best = 0
+    best_length = n + 1
+    best_left = n + 1
+    for dependent in range(1, n + 1):
+        if nonprojective[dependent]:
+            left = min(heads[dependent], dependent)
+            length = max(heads[dependent], dependent) - left
+            if length < best_length or (length == best_length and left < best_left):
+                best = dependent
+                best_length = length
+                best_left = left
+    return best
+
+
+def _is_nonprojective(heads: "array[int]", head: int, dependent: int) -> bool:
+    if head == 0:
+        return False
+    left = min(head, dependent)
+    right = max(head, dependent)
+    for word in range(left + 1, right):
+        # A climb may stop at another word between: that one is climbed from as well.
+        node = heads[word]
+        while node != head and not left < node < right:
+            if node == 0:
+                return True
+            node = heads[node]
+    return False
