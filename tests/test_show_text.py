@@ -114,13 +114,51 @@ def test_a_narrow_drawing_has_one_word_a_line():
     ]
 
 
+SHARED = Tree([0, 1, 2, 1, 2, 2], ["r", "u", "v", "w", "x", "y"])
+
+
+def test_arcs_that_leave_a_narrow_word_share_a_line_if_they_are_of_one_kind():
+    assert draw("abcdef", SHARED).split("\n") == [
+        "r",
+        "│       ╔═══════y══════╗",
+        "│       ╠═════x═════╗  ║",
+        "│ ╭─────╫────w───╮  ║  ║",
+        "│ ├─u─╮ ║ ╭─v─╮  │  ║  ║",
+        "▼ │   ▼ ║ │   ▼  ▼  ▼  ▼",
+        " a      b     c  d  e  f",
+    ]
+
+
+def test_the_arc_to_a_narrow_word_has_a_line_of_its_own():
+    assert draw("abcde", Tree([0, 5, 5, 5, 1], ["r", "x", "y", "z", "in"])).split("\n") == [
+        "r",
+        "│ ╭──────in──────╮",
+        "│ │  ╭────x────╮ │",
+        "│ │  │  ╭───y──┤ │",
+        "│ │  │  │  ╭─z─┤ │",
+        "▼ │  ▼  ▼  ▼   │ ▼",
+        " a   b  c  d    e",
+    ]
+
+
+def test_a_vertical_line_is_double_where_it_leads_to_nonprojective_arcs_only():
+    assert draw("abcdef", SHARED, width=15).split("\n") == [
+        "►┬──── 1 a  r",
+        " ├►┬── 2 b  u",
+        " │ ├─► 3 c  v",
+        " ╰─║─► 4 d  w",
+        "   ╠═► 5 e  x",
+        "   ╚═► 6 f  y",
+    ]
+
+
 def test_words_without_room_for_their_arcs_name_their_heads():
     assert draw(QUESTION, CROSSED, width=17).split("\n") == [
         " ► 1 What  obl ←5",
         " ► 2 do    aux ←4",
-        " ► 3 you   nsub…",
+        " ► 3 you   ns… ←4",
         "─► 4 look  root",
-        " ► 5 at    case …",
+        " ► 5 at    ca… ←4",
     ]
 
 
@@ -172,8 +210,13 @@ def test_wide_characters_and_combining_marks_keep_columns_aligned():
     other = draw(["花子", "e\u0301", "x\u0301yz"], tree).split("\n")
     assert other[:-1] == plain[:-1]
     assert cells(other[-1]) == cells(plain[-1])
-    rows = draw(["花子", "e\u0301", "x\u0301yz"], tree, width=14).split("\n")
-    assert [cells(row.split(label)[0]) for row, label in zip(rows, "abc", strict=True)] == [13] * 3 or rows
+    rows = draw(["花子", "e\u0301", "x\u0301yz"], tree, width=15).split("\n")
+    assert [cells(row) for row in rows] == [14, 14, 14]
+
+
+def test_a_word_of_no_width_is_still_there():
+    assert "\u200b" in draw(["\u200b", "b"], Tree([2, 0]))
+    assert "\u200b" in draw(["\u200b", "b"], Tree([2, 0]), width=10)
 
 
 def test_right_to_left_words_stay_in_their_place():

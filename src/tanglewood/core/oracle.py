@@ -98,7 +98,9 @@ class Oracle:
         return steps
 
     def _matches(self, s: State) -> bool:
-        """Whether the state holds exactly the gold heads."""
+        """Whether the state holds exactly the gold heads, and by moves, not because a repair happened to guess one."""
+        if s.repaired > 0:
+            return False
         for word in range(1, self.n + 1):
             if s.heads[word] != self.heads[word]:
                 return False

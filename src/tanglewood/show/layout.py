@@ -57,22 +57,16 @@ def levels(pairs: Sequence[tuple[int, int]]) -> list[int]:
 
     Arcs that only touch at a node may share a level. Shorter arcs choose first, so they lie low.
     """
-    spans = [(min(pair), max(pair)) for pair in pairs]
-    result = [0] * len(spans)
+    result = [0] * len(pairs)
     taken: list[int] = []  # per level a bit set of the gaps between nodes that its arcs span
-    placed: list[int] = []
-    for index in sorted(range(len(spans)), key=lambda i: (spans[i][1] - spans[i][0], spans[i])):
-        left, right = spans[index]
-        gaps = (1 << right) - (1 << left)
-        inside = (result[i] for i in placed if left <= spans[i][0] and spans[i][1] <= right)
-        level = max(inside, default=0)
-        while level < len(taken) and taken[level] & gaps:
-            level += 1
+    for index in sorted(range(len(pairs)), key=lambda i: (abs(pairs[i][0] - pairs[i][1]), min(pairs[i]))):
+        gaps = (1 << max(pairs[index])) - (1 << min(pairs[index]))
+        # The lowest free level is above all covered arcs: what keeps them off a level keeps this one off, too.
+        level = next((level for level, others in enumerate(taken) if not others & gaps), len(taken))
         if level == len(taken):
             taken.append(0)
         taken[level] |= gaps
         result[index] = level + 1
-        placed.append(index)
     return result
 
 

@@ -180,11 +180,11 @@ def _vertical(
     lines = []
     for word, (row, form, tag, label) in enumerate(zip(canvas.cells(end + 1), *texts, strict=True), 1):
         rest = f" {word:{digits}} {_pad(form, widths[0])}  {_pad(tag, widths[1])}{'  ' if tags else ''}"
-        relation = label if heads[word] in column else f"{label} ←{heads[word]}"
+        pointer = "" if heads[word] in column else f" ←{heads[word]}"
         if width is not None:
-            rest = _clip(rest, width - end - 1)
-            relation = _clip(relation, width - end - 1 - cells(rest))
-        lines.append(_paint([*row, (rest, False), (relation, word in nonprojective)], colour=colour))
+            rest = _clip(rest, width - end - 1 - len(pointer))
+            label = _clip(label, width - end - 1 - len(pointer) - cells(rest))  # noqa: PLW2901
+        lines.append(_paint([*row, (rest, False), (label + pointer, word in nonprojective)], colour=colour))
     return lines
 
 

@@ -1,4 +1,4 @@
-import cython
+cimport cython
 from tanglewood.core.oracle cimport Oracle
 from tanglewood.core.state cimport State
 from tanglewood.systems.arc_standard cimport ArcStandard
@@ -15,6 +15,7 @@ cdef class EagerOracle(Oracle):
     cdef int[::1] order, best, best_order, pending, first, sibling, path
     cdef int _move(self, State s) noexcept nogil
     cdef bint _may_swap(self, State s) noexcept nogil
+    @cython.locals(wants_swap=bint)
     cdef void _costs(self, State s, int[::1] out) noexcept nogil
     cdef void _aim(self, State s) noexcept nogil
     cdef int _fragment(self, State s, int node) noexcept nogil

@@ -92,11 +92,12 @@ class EagerOracle(Oracle):
         if out[LEFT_ARC] == 0 or out[RIGHT_ARC] == 0:
             out[SHIFT] = 1
             return
-        if self.best_order[j] < self.best_order[i] and self._may_swap(s) and self.system._is_legal(s, SWAP, -1):
+        # With an empty buffer SWAP is also the way out for nodes in order <G whose arcs were missed earlier on.
+        wants_swap = (self.best_order[j] < self.best_order[i] and self._may_swap(s)) or s.left == 0
+        if wants_swap and self.system._is_legal(s, SWAP, -1):
             out[SHIFT] = 1
             out[SWAP] = 0
-            return
-        if s.left == 0:
+        elif s.left == 0:
             # Only arcs are left, and the nodes are in an order that cannot be undone: the cheapest arc it is.
             out[SHIFT] = 1
             cheapest = min(out[LEFT_ARC], out[RIGHT_ARC])

@@ -70,9 +70,9 @@ def _is_nonprojective(heads: "array[int]", head: int, dependent: int) -> bool:
     left = min(head, dependent)
     right = max(head, dependent)
     for word in range(left + 1, right):
-        # A climb may stop at another word between: that one is climbed from as well.
+        # A climb may stop inside: both ends are dominated by the head, and from other words between we climb as well.
         node = heads[word]
-        while node != head and not left < node < right:
+        while node < left or node > right:
             if node == 0:
                 return True
             node = heads[node]

@@ -34,7 +34,7 @@ def read(
 
     A malformed sentence raises a FormatError, one whose heads form no tree a TreeError; with ``on_error`` the error
     is handed to it instead, the sentence left out and reading goes on. Compressed data that breaks off always raises.
-    With ``trees=False`` heads are not looked at and may be missing. Whether the file is CoNLL-U or CoNLL-X is seen
+    With ``trees=False`` heads may be missing ("_") or form no tree. Whether the file is CoNLL-U or CoNLL-X is seen
     from its first sentence. Several roots are legal.
     """
     format_: str | None = None
@@ -76,7 +76,7 @@ def _opened(source: Source) -> Iterator[tuple[BinaryIO, str]]:
             unpacked = gzip.GzipFile(fileobj=raw)
         elif start.startswith(XZ_MAGIC):
             unpacked = lzma.LZMAFile(raw)  # noqa: SIM115 - holds nothing but raw
-        elif name.endswith((".gz", ".xz")):
+        elif raw is not source and name.endswith((".gz", ".xz")):
             raise FormatError(f"the name ends in {name[-3:]} but the content is not compressed so", file=name)
         else:
             yield raw, name
@@ -112,7 +112,7 @@ def _blocks(stream: BinaryIO, name: str) -> Iterator[tuple[int, list[bytes]]]:
     try:
         for line in stream:
             number += 1
-            if not line.isspace():
+            if not line.isspace() and (number > 1 or line.strip() != BOM.encode()):
                 if ended:
                     yield start, block
                     block, start, ended = [], number, False
@@ -205,23 +205,20 @@ def _parse(block: list[bytes], name: str, start: int) -> tuple[Sentence, bool]:
         )
     if range_end > size:
         fail(range_at, f"range {lines[range_at].split(TAB)[ID]} should not end after the last word, {size}")
-    if "\t\t" in text or "\t\n" in text or "\t\r" in text or text.endswith("\t") or "\n\t" in text:
+    if "\t\t" in text or "\t\n" in text or "\t\r" in text or text.endswith("\t"):
         for i, line in enumerate(lines):
             row = line.split("\t")
             if "" in row and not line.startswith("#") and line.strip(BLANK):
-                fail(i, f'column {row.index("") + 1} of word {row[ID]} is empty; "_" should stand for nothing')
+                fail(i, f'column {row.index("") + 1} of {row[ID]} is empty; "_" should stand for nothing')
     line_number = start + (places[0] if first < 0 else min(first, places[0]))
     return Sentence(raw_lines, words, places, file=name, line=line_number), others > 0 or conllu_comment
 
 
 def _column_problem(count: int) -> str:
-    hint = (
-        "are they separated by spaces?"
-        if count == 1
-        else "is there a tab inside a field?"
-        if count > 10
-        else "are some missing?"
-    )
+    if count == 1:
+        hint = "are they separated by spaces?"
+    else:
+        hint = "is there a tab inside a field?" if count > 10 else "are some missing?"
     return f"{count} column{'s' if count > 1 else ''}; there should be 10, separated by tabs ({hint})"
 
 
@@ -279,19 +276,22 @@ def _created(target: Source) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    path = Path(target).resolve()  # a link stays a link
+    path = Path(target)
     if path.exists() and not path.is_file():
         with path.open("wb") as special:  # such as /dev/null, which must not be replaced
             yield special
         return
+    path = path.resolve()  # a link stays a link
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with partial.open("xb") as raw, _compressed(raw, path.suffix) as out:
-            yield out
-        partial.replace(path)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
+    with partial.open("xb") as raw:
+        try:
+            with _compressed(raw, path.suffix) as out:
+                yield out
+            raw.close()
+            partial.replace(path)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
 
 
 @contextmanager

@@ -33,7 +33,7 @@ def comment_value(lines: Iterable[str], key: str) -> str | None:
             match = pattern.fullmatch(line)
             if match:
                 return match[1]
-        elif line.strip(BLANK):
+        elif line.strip(BLANK + "\ufeff"):
             break  # comments stand above the words only
     return None
 
@@ -75,6 +75,13 @@ class Sentence:
         lines = [f"# {comment}" for comment in comments]
         places = range(len(lines), len(lines) + len(rows))
         lines += ["\t".join(row) for row in rows]
+        for number, (row, line) in enumerate(zip(rows, lines[len(lines) - len(rows) :], strict=True), 1):
+            if len(row) != 10 or line.count("\t") != 9 or "" in row or row[ID] != str(number):
+                raise FormatError(
+                    f"{row} is not word {number}; it should be ten texts, the first {number}, without tabs"
+                )
+        if any("\n" in line or "\r" in line for line in lines):
+            raise FormatError("neither a comment nor a column should hold a line break")
         return cls([*lines, "", ""], rows, places, format=format)
 
     def __len__(self) -> int:
@@ -87,18 +94,18 @@ class Sentence:
 
     @property
     def comments(self) -> list[str]:
-        """Return the comments, without "#" and the white space around them."""
+        """The comments, without "#" and the white space around them."""
         found = (line.removeprefix("\ufeff") for line in self.lines)
         return [line[1:].strip() for line in found if line.startswith("#")]
 
     @property
     def sent_id(self) -> str | None:
-        """Return the value of the comment ``# sent_id = ...``, or None."""
+        """The value of the comment ``# sent_id = ...``, or None."""
         return comment_value(self.lines, "sent_id")
 
     @property
     def text(self) -> str | None:
-        """Return the value of the comment ``# text = ...``, or None."""
+        """The value of the comment ``# text = ...``, or None."""
         return comment_value(self.lines, "text")
 
     def column(self, index: int) -> list[str]:
@@ -107,37 +114,37 @@ class Sentence:
 
     @property
     def forms(self) -> list[str]:
-        """Return the word forms."""
+        """The word forms."""
         return self.column(FORM)
 
     @property
     def lemmas(self) -> list[str]:
-        """Return the lemmas."""
+        """The lemmas."""
         return self.column(LEMMA)
 
     @property
     def upos(self) -> list[str]:
-        """Return the fourth column: UPOS, in CoNLL-X the coarse-grained tag."""
+        """The fourth column: UPOS, in CoNLL-X the coarse-grained tag."""
         return self.column(UPOS)
 
     @property
     def xpos(self) -> list[str]:
-        """Return the fifth column: XPOS, in CoNLL-X the fine-grained tag."""
+        """The fifth column: XPOS, in CoNLL-X the fine-grained tag."""
         return self.column(XPOS)
 
     @property
     def feats(self) -> list[str]:
-        """Return the features, each word's as one string."""
+        """The features, each word's as one string."""
         return self.column(FEATS)
 
     @property
     def deprels(self) -> list[str]:
-        """Return the labels as they stand in the file."""
+        """The labels as they stand in the file."""
         return self.column(DEPREL)
 
     @property
     def misc(self) -> list[str]:
-        """Return the tenth column: MISC, in CoNLL-X the label in the projective tree."""
+        """The tenth column: MISC, in CoNLL-X the label in the projective tree."""
         return self.column(MISC)
 
     def line_of(self, word: int) -> int:
