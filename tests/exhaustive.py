@@ -1,32 +1,104 @@
-"""Slow and obvious: everything a transition system can do on a short sentence, by trying all moves."""
+"""Slow and obvious: everything a transition system can do on a short sentence, by trying all moves.
+
+Also the systems that contract tests run over: all of the registry, each with the options worth a test of their own.
+"""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+import pytest
 
-    from tanglewood.core.state import State
+import tanglewood.core.state
+from brute_trees import all_trees
+from tanglewood.core.state import State
+from tanglewood.errors import ConfigError
+from tanglewood.systems import SYSTEMS, make_system
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tanglewood.core.oracle import Oracle
     from tanglewood.core.system import TransitionSystem
 
+COMPILED = not tanglewood.core.state.__file__.endswith(".py")
 LABEL = 0  # one label is enough to see which heads come out
+Heads = tuple[int, ...]
+
+slow_unless_compiled = () if COMPILED else (pytest.mark.slow,)
+
+# Parameters of the contract tests. --------------------------------------------------------------------------------
+
+NOT_CLOSED = "s0>s1,s1>s0,b0>s1"  # an inventory that is not deletion-closed
+EXTRA_OPTIONS: dict[str, list[dict]] = {
+    "covington": [{"max_degree": 0}, {"max_degree": 1}, {"max_degree": 2}],
+    "attardi": [{"degree": 1}, {"degree": 3}, {"reduces": NOT_CLOSED}],
+    "attardi-alldeg1": [{"degree": 3}],
+    "attardi-all": [{"degree": 3}],
+    "attardi-alls0s1": [{"degree": 3}],
+    "three-step": [{"first": "arc-hybrid"}, {"first": "arc-standard"}],
+}
+VARIANTS = [(name, options) for name in SYSTEMS for options in [{}, *EXTRA_OPTIONS.get(name, [])]]
+
+
+def oracles_of(name: str, options: dict) -> Iterator[str]:
+    """The oracles that the system has with these options."""
+    system = make_system(name, **options)
+    for oracle in system.oracles:
+        try:
+            system.oracle(oracle)
+        except ConfigError:
+            continue
+        yield oracle
+
+
+def label_of(*parts: object) -> str:
+    """A readable test id: ``covington-max_degree=1-static``."""
+    return "-".join("-".join(f"{k}={v}" for k, v in p.items()) if isinstance(p, dict) else str(p) for p in parts if p)
+
+
+ORACLES = [(name, options, oracle) for name, options in VARIANTS for oracle in oracles_of(name, options)]
+EXPLORING = [row for row in ORACLES if make_system(row[0], **row[1]).oracle(row[2]).explores]
+
+over_variants = pytest.mark.parametrize(("name", "options"), VARIANTS, ids=[label_of(*row) for row in VARIANTS])
+over_oracles = pytest.mark.parametrize(("name", "options", "oracle"), ORACLES, ids=[label_of(*row) for row in ORACLES])
+over_exploring_oracles = pytest.mark.parametrize(
+    ("name", "options", "oracle"), EXPLORING, ids=[label_of(*row) for row in EXPLORING]
+)
+with_any_and_single_root = pytest.mark.parametrize("single_root", [False, True], ids=["any_roots", "single_root"])
+
+
+def number_of(system: TransitionSystem, move: str) -> int:
+    """The number of a move, by name; the constants of a compiled module cannot be seen from outside."""
+    return [m.name for m in system.moves].index(move)
+
+
+# All states and trees. --------------------------------------------------------------------------------------------
 
 
 def key(s: State) -> tuple:
     """All that the future of a state depends on."""
     return (
-        tuple(s.stack_nodes()),
-        tuple(s.buffer_nodes()),
-        tuple(s.aside_nodes()),
-        tuple(s.aside_labels[i] for i in range(s.aside_depth)),
-        tuple(s.word_heads()),
-        tuple(s.word_labels()),
-        tuple(s.marks[i] for i in range(s.n + 1)),
+        *s.stack_nodes(),
+        -9,  # keeps the lists apart
+        *s.buffer_nodes(),
+        -9,
+        *s.aside_nodes(),
+        *(s.aside_labels[i] for i in range(s.aside_depth)),
+        -9,
+        *s.word_heads(),
+        *s.word_labels(),
+        *(s.marks[i] for i in range(s.n + 1)),
         s.phase,
         s.count,
         s.repaired,
     )
+
+
+def everything(s: State) -> tuple:
+    """All that can be seen of a state."""
+    return (*key(s), -9, s.n, s.steps, s.arcs, *(s.n_deps[i] for i in range(s.n + 1)))
 
 
 def successors(system: TransitionSystem, s: State) -> list[tuple[int, State]]:
@@ -47,37 +119,65 @@ def reachable_states(system: TransitionSystem, n: int) -> list[State]:
     while agenda:
         s = agenda.pop()
         nexts = successors(system, s)
-        assert nexts or system.is_final(s), f"dead end: {key(s)}"
+        assert nexts or system.is_final(s), f"dead end: {s.stack_nodes()} {s.buffer_nodes()} {s.word_heads()}"
         assert s.steps <= system.max_steps(n)
         for _, after in nexts:
-            if key(after) not in seen:
-                seen[key(after)] = after
+            after_key = key(after)
+            if after_key not in seen:
+                seen[after_key] = after
                 agenda.append(after)
     return list(seen.values())
 
 
-def reachable_trees(system: TransitionSystem, n: int) -> set[tuple[int, ...]]:
+def reachable_trees(system: TransitionSystem, n: int) -> set[Heads]:
     """Heads of all trees that legal moves lead to, those left out that needed the single-root repair."""
-    return {
-        tuple(s.word_heads()) for s in reachable_states(system, n) if system.is_final(s) and not s.repaired
-    }
+    return {tuple(s.word_heads()) for s in reachable_states(system, n) if system.is_final(s) and not s.repaired}
 
 
-def heads_without_repair(s: State) -> tuple[int, ...]:
+@cache
+def trees(n: int, single_root: bool = False) -> list[Heads]:
+    """The heads of all trees over n words, or of those with one root."""
+    if single_root:
+        return [heads for heads in trees(n) if heads.count(0) == 1]
+    return [tuple(heads) for heads in all_trees(n)]
+
+
+def bind(oracle: Oracle, heads: Sequence[int], label: int = LABEL) -> None:
+    """Bind a tree given by the heads of its words, all with the same label."""
+    oracle.bind([-1, *heads], [-1, *[label] * len(heads)])
+
+
+def claimed_trees(oracle: Oracle, n: int) -> set[Heads]:
+    """The trees over n words that the oracle says it can rebuild."""
+    found = set()
+    state = State(n)
+    for heads in trees(n):
+        bind(oracle, heads)
+        if oracle.reaches_gold(state):
+            found.add(heads)
+    return found
+
+
+# Losses. ----------------------------------------------------------------------------------------------------------
+
+
+def heads_without_repair(s: State) -> Heads:
     """Heads in which a word that was left over hangs on 0, as before single_root repairs the tree."""
-    return tuple(max(head, 0) if s.labels[i + 1] >= 0 else 0 for i, head in enumerate(s.word_heads()))
+    return tuple(head if s.labels[word] >= 0 else 0 for word, head in enumerate(s.word_heads(), 1))
 
 
-def outcomes(system: TransitionSystem, s: State, memo: dict) -> frozenset[tuple[int, ...]]:
-    """Heads of all trees that legal moves lead to from this state."""
-    if key(s) not in memo:
+def wrong_heads(s: State, gold: Sequence[int]) -> int:
+    """How many words have another head than in the gold tree, before any repair."""
+    return sum(head != right for head, right in zip(heads_without_repair(s), gold, strict=True))
+
+
+def losses(system: TransitionSystem, s: State, golds: list[Heads], memo: dict[tuple, list[int]]) -> list[int]:
+    """For every gold tree, the fewest wrong heads that any legal continuation of this state ends with."""
+    state_key = key(s)
+    if state_key not in memo:
         if system.is_final(s):
-            memo[key(s)] = frozenset([heads_without_repair(s)])
+            memo[state_key] = [wrong_heads(s, gold) for gold in golds]
         else:
-            memo[key(s)] = frozenset().union(*(outcomes(system, after, memo) for _, after in successors(system, s)))
-    return memo[key(s)]
-
-
-def loss(outcomes_of_state: frozenset[tuple[int, ...]], gold: Sequence[int]) -> int:
-    """Fewest wrong heads among the outcomes."""
-    return min(sum(a != b for a, b in zip(heads, gold, strict=True)) for heads in outcomes_of_state)
+            rows = [losses(system, after, golds, memo) for _, after in successors(system, s)]
+            memo[state_key] = [min(column) for column in zip(*rows, strict=True)]
+    return memo[state_key]

@@ -276,8 +276,9 @@ def test_paths_are_read_and_written_compressed_by_their_ending(tmp_path, ending)
     assert os.listdir(tmp_path) == [path.name]  # noqa: PTH208 - only names wanted
 
 
-def test_writing_the_same_sentences_gives_the_same_compressed_bytes(tmp_path):
-    for name in ("a.gz", "b.gz"):
+def test_writing_the_same_sentences_gives_the_same_compressed_bytes(tmp_path, monkeypatch):
+    for year, name in enumerate(("a.gz", "b.gz")):
+        monkeypatch.setattr("time.time", lambda year=year: 1e9 + 3e7 * year)
         conllu.write(parse(RICH), tmp_path / name)
     assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
 
@@ -296,7 +297,8 @@ def test_compressed_data_that_breaks_off_or_is_damaged_always_raises(tmp_path, p
     data = pack((RICH * 500).encode())
     damaged = bytearray(data)
     damaged[len(data) // 2] ^= 0xFF
-    for content in (data[:-9], data[: len(data) // 2], bytes(damaged), b"", RICH.encode()):
+    no_block = data[:10] + b"\x07" + data[11:]  # for gzip, a block of a type that does not exist
+    for content in (data[:-9], data[: len(data) // 2], bytes(damaged), no_block, b"", RICH.encode()):
         path.write_bytes(content)
         ignored = []
         with pytest.raises(FormatError) as caught:
@@ -394,6 +396,7 @@ ERRORS = {
     "spaces for tabs": ([row(1).replace("\t", " ")], 1, "1 column; there should be 10, separated by tabs (are they"),
     "an empty column": ([row(1), row(2).replace("X", "")], 2, 'column 4 of 2 is empty; "_" should stand'),
     "an empty last column": ([row(1)[:-1], row(2)], 1, "column 10 of 1 is empty"),
+    "an empty last column at the end": ([row(1), row(2)[:-1]], 2, "column 10 of 2 is empty"),
     "an empty label": ([row(1), row(2, label="")], 2, "column 8 of 2 is empty"),
     "a word twice": ([row(1), row(2), row(2)], 3, "word 2 stands twice; the next word should be 3"),
     "a missing blank line": ([row(1), row(2), row(1)], 3, "or a blank line is missing before a new sentence"),
@@ -409,8 +412,10 @@ ERRORS = {
     "a range without end": ([row("1-"), row(1)], 1, "'1-' is no range"),
     "a range of letters": ([row("a-b"), row(1)], 1, "'a-b' is no range"),
     "a range over a range": ([row("1-3"), row(1), row("2-3"), row(2), row(3)], 3, "overlaps the one before it"),
+    "a range at the end of a range": ([row("1-2"), row(1), row("2-2"), row(2)], 3, "which ends at word 2"),
     "two ranges on a word": ([row("1-1"), row("1-2"), row(1), row(2)], 1, "range 1-1 should stand directly before"),
     "a range beyond the words": ([row(1), row("2-9"), row(2)], 2, "range 2-9 should not end after the last word, 2"),
+    "a range just beyond the words": ([row(1), row("2-3"), row(2)], 2, "range 2-3 should not end after the last"),
     "a range and nothing": ([row(1), row("2-3")], 2, "range 2-3 should not end after the last word, 1"),
     "an empty node too early": ([row("1.1"), row(1)], 1, "empty node '1.1' is out of place; here it should be 0.1"),
     "an empty node from 0": ([row(1), row("1.0")], 2, "here it should be 1.1"),
@@ -587,6 +592,13 @@ def test_a_tree_given_out_is_not_tied_to_its_sentence():
     (sentence,) = parse(PLAIN)
     sentence.tree().heads[1] = 3
     assert sentence.tree() == Tree([2, 0, 2], ["SBJ", "ROOT", "ADV"])
+
+
+def test_notebooks_draw_a_sentence_that_has_a_tree():
+    assert "<svg" in parse(PLAIN)[0]._repr_svg_()
+    assert "Owls" in parse(PLAIN)[0]._repr_svg_()
+    assert "<svg" in parse(PLAIN)[0].tree()._repr_svg_()
+    assert parse(block(row(1, "_")), trees=False)[0]._repr_svg_() is None
 
 
 def test_sentences_can_be_pickled():

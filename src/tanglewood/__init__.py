@@ -1,3 +1,59 @@
-"""tanglewood: dependency parsing for trees whose arcs may cross."""
+"""tanglewood: dependency parsing for trees whose arcs may cross.
+
+The public names are loaded when they are first used, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tanglewood.core.state import State as State
+    from tanglewood.core.system import TransitionSystem as TransitionSystem
+    from tanglewood.show.trace import trace as trace
+    from tanglewood.systems import SYSTEMS as SYSTEMS
+    from tanglewood.systems import make_system as make_system
+    from tanglewood.systems.swap import maximal_projective_components as maximal_projective_components
+    from tanglewood.transforms.pseudo_projective import deprojectivize as deprojectivize
+    from tanglewood.transforms.pseudo_projective import projectivize as projectivize
+    from tanglewood.treebank.conllu import read as read
+    from tanglewood.treebank.conllu import write as write
+    from tanglewood.treebank.sentence import Sentence as Sentence
+    from tanglewood.treebank.tree import Tree as Tree
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "SYSTEMS": "systems",
+    "Sentence": "treebank.sentence",
+    "State": "core.state",
+    "TransitionSystem": "core.system",
+    "Tree": "treebank.tree",
+    "deprojectivize": "transforms.pseudo_projective",
+    "make_system": "systems",
+    "maximal_projective_components": "systems.swap",
+    "projectivize": "transforms.pseudo_projective",
+    "read": "treebank.conllu",
+    "trace": "show.trace",
+    "write": "treebank.conllu",
+}
+__all__ = ["__version__", "compiled", *_HOMES]  # noqa: PLE0604 - a literal list and the keys above
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tanglewood' has no attribute {name!r}; it has {', '.join(__all__)}")
+    from importlib import import_module
+
+    return getattr(import_module(f"tanglewood.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def compiled() -> bool:
+    """Whether the core runs as compiled code; a compiled module wins over the .py file beside it."""
+    from tanglewood.core import state
+
+    return not str(state.__file__).endswith(".py")

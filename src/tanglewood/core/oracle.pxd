@@ -6,15 +6,15 @@ cdef int SHIFT
 
 cdef class Oracle:
     cdef readonly TransitionSystem system
-    cdef readonly int n
+    cdef readonly int n, limit
     cdef public int[::1] heads, labels, n_deps
     cdef int _move(self, State s) noexcept nogil
     cdef int _label(self, State s, int move) noexcept nogil
     cdef void _costs(self, State s, int[::1] out) noexcept nogil
     cdef bint _is_gold(self, State s, int head, int dependent) noexcept nogil
-    cdef int _run(self, State s, int limit) noexcept nogil
+    cdef bint _run(self, State s) noexcept nogil
     cdef bint _matches(self, State s) noexcept nogil
-    @cython.locals(limit=int, reached=bint)
+    @cython.locals(reached=bint)
     cpdef bint reaches_gold(self, State s) except -1
 
 cdef class GreedyOracle(Oracle):

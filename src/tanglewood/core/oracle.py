@@ -5,11 +5,17 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, ClassVar
 
-import cython
-
 from tanglewood.core.state import State
 from tanglewood.core.system import TransitionSystem
 from tanglewood.errors import OracleError
+
+try:
+    import cython
+except ModuleNotFoundError:  # interpreted, and there is no Cython: nothing to release
+    from contextlib import nullcontext
+    from types import SimpleNamespace
+
+    cython = SimpleNamespace(nogil=nullcontext())
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,8 +27,7 @@ def leftmost_dependents(heads: array[int]) -> array[int]:
     """Return for every node its leftmost dependent, or the node itself if it has none to its left."""
     leftmost = array("i", range(len(heads)))
     for word in range(len(heads) - 1, 0, -1):
-        if word < leftmost[heads[word]]:
-            leftmost[heads[word]] = word
+        leftmost[heads[word]] = min(leftmost[heads[word]], word)
     return leftmost
 
 
@@ -42,6 +47,7 @@ class Oracle:
     def bind(self, heads: Sequence[int], labels: Sequence[int] | None = None) -> None:
         """Take a gold tree: heads (and label numbers) indexed by node, index 0 being -1."""
         self.n = len(heads) - 1
+        self.limit = self.system.max_steps(self.n)
         self.heads = array("i", heads)
         self.labels = array("i", [-1] * len(heads) if labels is None else labels)
         self.n_deps = array("i", bytes(4 * len(heads)))
@@ -82,20 +88,20 @@ class Oracle:
             and s.n_deps[dependent] == self.n_deps[dependent]
         )
 
-    def _run(self, s: State, limit: int) -> int:
-        """Follow the static oracle to the end; the number of moves, or -1 where it gets stuck."""
-        steps = 0
+    def _run(self, s: State) -> bool:
+        """Follow the static oracle from the initial configuration; whether it gets to the end."""
+        s._clear()
+        self.system._start(s)
         while not self.system._is_final(s):
             move = self._move(s)
-            if move < 0 or steps == limit:
-                return -1
+            if move < 0 or s.steps == self.limit:
+                return False
             label = self._label(s, move)
             if not self.system._is_legal(s, move, label):
-                return -1
+                return False
             self.system._take(s, move, label)
-            steps += 1
         self.system._finish(s)
-        return steps
+        return True
 
     def _matches(self, s: State) -> bool:
         """Whether the state holds exactly the gold heads, and by moves, not because a repair happened to guess one."""
@@ -110,10 +116,10 @@ class Oracle:
 
     def reaches_gold(self, s: State) -> bool:
         """Run from the initial configuration; whether the gold tree comes out. ``s`` ends where the run ended."""
-        self.system.restart(s)
-        limit = self.system.max_steps(self.n)
+        if s.n != self.n:
+            raise OracleError(f"a state for {s.n} words cannot hold the bound tree of {self.n} words")
         with cython.nogil:
-            reached = self._run(s, limit) >= 0 and self._matches(s)
+            reached = self._run(s) and self._matches(s)
         return bool(reached)
 
     def action(self, s: State) -> tuple[int, int]:

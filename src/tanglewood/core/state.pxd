@@ -3,7 +3,7 @@ cdef class State:
     cdef int[::1] block
     cdef public int[::1] stack, buffer, heads, labels, n_deps, aside, aside_labels, component, marks
     cdef public int depth, left, aside_depth, phase, steps, arcs, count, repaired
-    cpdef void clear(self) noexcept
+    cdef void _clear(self) noexcept nogil
     cdef void _copy_from(self, State other) noexcept nogil
     cdef void _attach(self, int head, int dependent, int label) noexcept nogil
     cdef int _root_of(self, int node) noexcept nogil

@@ -30,9 +30,9 @@ class State:
         self.aside_labels = self.block[6 * size : 7 * size]
         self.component = self.block[7 * size : 8 * size]
         self.marks = self.block[8 * size :]
-        self.clear()
+        self._clear()
 
-    def clear(self) -> None:
+    def _clear(self) -> None:
         """Forget all arcs and empty every list; a system's start fills stack and buffer."""
         self.depth = self.left = self.aside_depth = self.phase = self.steps = self.arcs = self.count = 0
         self.repaired = 0

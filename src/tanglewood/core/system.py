@@ -34,6 +34,7 @@ class TransitionSystem:
     options: ClassVar[dict[str, str]] = {}  # option -> what it means; the constructor's keywords besides single_root
     oracles: ClassVar[dict[str, type]] = {}  # the first is the default
     label_matters: ClassVar[bool] = False
+    aside_name: ClassVar[str] = ""  # what the second list of its configurations is called, if it has one
     all_moves: ClassVar[tuple[Move, ...]] = ()
 
     def __init__(self, *, single_root: bool = False) -> None:
@@ -99,7 +100,7 @@ class TransitionSystem:
                     root = word
         for word in range(1, s.n + 1):
             if s.heads[word] < 0:
-                if root == word or root == 0:
+                if root in (0, word):
                     s._attach(0, word, -1)
                 else:
                     s._attach(root, word, -1)
@@ -112,11 +113,6 @@ class TransitionSystem:
         s = State(n)
         self._start(s)
         return s
-
-    def restart(self, s: State) -> None:
-        """Bring a state back to the initial configuration."""
-        s.clear()
-        self._start(s)
 
     def is_final(self, s: State) -> bool:
         """Whether the parse is over."""
@@ -146,6 +142,10 @@ class TransitionSystem:
         self._take(s, move, label)
         if self._is_final(s):
             self._finish(s)
+
+    def aside(self, s: State) -> list[tuple[int, int]]:
+        """Return the second list of the configuration, if the system has one, as pairs of node and label (or -1)."""
+        return [(node, -1) for node in s.aside_nodes()]
 
     def oracle(self, name: str | None = None):  # type: ignore[no-untyped-def]  # noqa: ANN201 - oracle.py builds on this module
         """Return an unbound oracle of this system, by default the first it lists."""

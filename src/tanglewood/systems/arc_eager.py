@@ -108,7 +108,7 @@ class ArcEager(TransitionSystem):
         LEFT-ARC: ([σ|i], [j|β]) => (σ, [j|β]), arc j -> i. RIGHT-ARC: ([σ|i], [j|β]) => ([σ|i, j], β), arc i -> j.
         REDUCE: ([σ|i], β) => (σ, β). SHIFT: (σ, [j|β]) => ([σ|j], β).
         """
-        if move == LEFT_ARC or move == REDUCE:  # noqa: PLR1714 - compiles to two comparisons
+        if move in (LEFT_ARC, REDUCE):
             s.depth -= 1
         else:
             s._shift()

@@ -73,11 +73,13 @@ def is_deletion_closed(reduces: set[Reduce]) -> bool:
 
 
 class StaticOracle(GreedyOracle):
-    """Reduce as soon as an arc is gold and its modifier complete; where that is not safe, follow a derivation searched for."""
+    """Reduce as soon as an arc is gold and its modifier complete; where that is not safe, follow a searched plan."""
+
+    def __init__(self, system: Attardi) -> None:
+        GreedyOracle.__init__(self, system)
+        self.planned = not system.is_closed
 
     def _prepare(self) -> None:
-        system = self.system
-        self.planned = not system.is_closed
         if self.planned:
             self.plan = array("i", self._search() or [-1])
             self.plan_length = len(self.plan)
@@ -93,8 +95,8 @@ class StaticOracle(GreedyOracle):
         Stack and buffer settle what has been built, so no configuration needs to be visited twice.
         """
         system = self.system
-        agenda = [(system.start(self.n), [])]
-        seen = set()
+        agenda: list[tuple[State, list[int]]] = [(system.start(self.n), [])]
+        seen: set[tuple[int, ...]] = set()
         while agenda:
             s, path = agenda.pop()
             if system.is_final(s):

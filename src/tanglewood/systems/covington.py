@@ -105,6 +105,7 @@ class Covington(TransitionSystem):
         "max_degree": "highest degree of non-projectivity an arc may have; unbounded if not given"
     }
     oracles: ClassVar[dict[str, type]] = {"static": StaticOracle, "dynamic": DynamicOracle}
+    aside_name = "Skipped"
     all_moves: ClassVar[tuple[Move, ...]] = (
         Move("SHIFT"),
         Move("NO-ARC"),
@@ -189,6 +190,10 @@ class Covington(TransitionSystem):
 
     def _finish(self, s: State) -> None:
         self._hang_left_over(s)
+
+    def aside(self, s: State) -> list[tuple[int, int]]:
+        """Return the skipped nodes, between i and j."""
+        return [(node, -1) for node in range(s.depth, s.n + 1 - s.left)]
 
     def max_steps(self, n: int) -> int:
         """Return the number of pairs and shifts."""

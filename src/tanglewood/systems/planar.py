@@ -44,7 +44,7 @@ def two_planes(heads: array[int]) -> list[int] | None:
 
 
 class StaticOracle(Oracle):
-    """Make the arcs of the active plane, REDUCE to get at more of them, SWITCH if the other plane has some, else SHIFT."""
+    """Make the arcs of the active plane, REDUCE to get at more, SWITCH if the other plane has some, else SHIFT."""
 
     def _prepare(self) -> None:
         plane = two_planes(self.heads) if self.system.n_moves > SWITCH else [0] * (self.n + 1)
@@ -56,9 +56,8 @@ class StaticOracle(Oracle):
         # By plane: the leftmost dependent of each word, or the word itself.
         self.leftmost = memoryview(nodes).cast("B").cast("i", (2, self.n + 1))
         for word in range(1, self.n + 1):
-            head = self.heads[word]
-            if word < self.leftmost[self.plane[word], head]:
-                self.leftmost[self.plane[word], head] = word
+            place = (self.plane[word], self.heads[word])
+            self.leftmost[place] = min(self.leftmost[place], word)
 
     def _move(self, s: State) -> int:
         if not self.drawable:
@@ -163,6 +162,7 @@ class TwoPlanar(Planar):
 
     name = "two-planar"
     covers = "trees whose arcs between words can be drawn in two planes without crossing"
+    aside_name = "Other stack"
     all_moves: ClassVar[tuple[Move, ...]] = (*Planar.all_moves, Move("SWITCH"))
 
     def _is_legal(self, s: State, move: int, label: int) -> bool:

@@ -39,7 +39,7 @@ class StaticOracle(Oracle):
     def __init__(self, system: ThreeStep) -> None:
         Oracle.__init__(self, system)
         self.steps = system
-        self.first = system.first.oracle()
+        self.first: Oracle = system.first.oracle()
 
     def _prepare(self) -> None:
         self.anchors = array("i", lift(self.heads))
@@ -93,6 +93,7 @@ class ThreeStep(TransitionSystem):
     }
     oracles: ClassVar[dict[str, type]] = {"static": StaticOracle}
     label_matters = True
+    aside_name = "Valencies"
 
     def __init__(self, *, first: str = ArcEager.name, single_root: bool = False) -> None:
         TransitionSystem.__init__(self, single_root=single_root)
@@ -195,6 +196,11 @@ class ThreeStep(TransitionSystem):
                 s.phase = RIGHT_PASS
                 self._fill(s, 0, s.n)
                 s.aside_depth = 0
+
+    def aside(self, s: State) -> list[tuple[int, int]]:
+        """Return θ: the open valencies with their labels, in the paper's order."""
+        valencies = [(s.aside[i], s.aside_labels[i]) for i in range(s.aside_depth)]
+        return valencies if s.phase == LEFT_PASS else valencies[::-1]
 
     def max_steps(self, n: int) -> int:
         """Return the first system's bound plus 6n: in either pass a word is put, taken and shifted at most once."""

@@ -195,3 +195,12 @@ def round_trip(trees: Iterable[Tree], scheme: Scheme | str = "head+path") -> Rou
 
 def _scheme(scheme: Scheme | str) -> Scheme:
     return scheme if isinstance(scheme, Scheme) else Scheme(scheme)
+
+
+def scheme_of(labels: Iterable[str], separator: str = "|", mark: str = "%") -> Scheme:
+    """Return the scheme that decorated the labels of a sentence, as they tell it themselves; `head` if none is."""
+    decorations = [Scheme("head+path", separator, mark).undecorate(label) for label in labels]
+    if any(decoration.origin == "" for decoration in decorations):
+        return Scheme("path", separator, mark)
+    passed = any(decoration.passed for decoration in decorations)
+    return Scheme("head+path" if passed else "head", separator, mark)

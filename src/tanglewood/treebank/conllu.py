@@ -240,7 +240,7 @@ def write(sentences: Iterable[Sentence], target: Source) -> int:
     """
     count = 0
     missing = ""
-    with _created(target) as out:
+    with writing(target) as out:
         for sentence in sentences:
             text = sentence.to_text()
             # Sentences may come from several files: only the first keeps its byte order mark,
@@ -265,7 +265,7 @@ def _missing_end(text: str) -> str:
 
 
 @contextmanager
-def _created(target: Source) -> Iterator[BinaryIO]:
+def writing(target: Source) -> Iterator[BinaryIO]:
     """Give the binary file to write to; a path comes into being only when all went well."""
     if isinstance(target, io.TextIOBase):
         raise TypeError("write() needs a binary file; open it with mode 'wb'")

@@ -1,0 +1,193 @@
+"""What commands share: reading files with progress and error handling, choosing sentences and systems, tables."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from tanglewood.errors import ConfigError, LocatedError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from tanglewood.core.system import TransitionSystem
+    from tanglewood.treebank.sentence import Sentence
+
+OPTIONS = {  # command-line word -> (type, metavar, help); the systems know which of them they take
+    "degree": (int, "D", "attardi family: highest distance on the stack between head and modifier (default 2)"),
+    "reduces": (str, "LIST", "attardi: an inventory of your own, such as s0>s1,s1>s0,b0>s1"),
+    "max-degree": (int, "D", "covington: highest degree of non-projectivity of an arc (default: no bound)"),
+    "first": (str, "SYSTEM", "three-step: the projective system of its first step (default arc-eager)"),
+}
+
+
+def add_reading(parser: argparse.ArgumentParser, *, several: bool = True) -> None:
+    """Add the files and what to do about bad sentences."""
+    parser.add_argument(
+        "files", nargs="+" if several else 1, metavar="FILE", help="CoNLL-U or CoNLL-X, plain, .gz or .xz; - is stdin"
+    )
+    parser.add_argument(
+        "--on-error",
+        choices=("stop", "skip", "report"),
+        default="stop",
+        help="at a malformed sentence: stop (default); skip it and list all skipped ones at the end; "
+        "report it at once, go on, and end with exit status 1",
+    )
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add --json."""
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+
+
+def add_choice(parser: argparse.ArgumentParser) -> None:
+    """Add the choice of one sentence."""
+    choice = parser.add_mutually_exclusive_group()
+    choice.add_argument("--sentence", type=int, metavar="K", help="the K-th sentence of the file (default: the first)")
+    choice.add_argument("--sent-id", metavar="ID", help="the sentence with this sent_id")
+
+
+def add_system_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that some systems take."""
+    group = parser.add_argument_group("options of single systems")
+    for word, (kind, metavar, help_) in OPTIONS.items():
+        group.add_argument(f"--{word}", type=kind, metavar=metavar, help=help_)
+
+
+def make_systems(names: Sequence[str], args: argparse.Namespace) -> dict[str, TransitionSystem]:
+    """Make the named systems, each with those of the given options that it takes."""
+    from tanglewood.systems import SYSTEMS, make_system
+
+    given = {word.replace("-", "_"): getattr(args, word.replace("-", "_")) for word in OPTIONS}
+    given = {option: value for option, value in given.items() if value is not None}
+    for name in names:
+        if name not in SYSTEMS:
+            make_system(name)  # raises with the list of known names
+    for option in given:
+        if not any(option in SYSTEMS[name].options for name in names):
+            takers = ", ".join(name for name, system in SYSTEMS.items() if option in system.options)
+            raise ConfigError(f"--{option.replace('_', '-')} is an option of {takers}, not of {', '.join(names)}")
+    return {
+        name: make_system(name, **{option: value for option, value in given.items() if option in SYSTEMS[name].options})
+        for name in names
+    }
+
+
+class Reading:
+    """Reads the sentences of one file after another, shows progress, and keeps book of bad sentences."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.on_error: str = args.on_error
+        self.errors: list[LocatedError] = []
+
+    def sentences(self, file: str, *, trees: bool = True) -> Iterator[Sentence]:
+        """Give the sentences of a file; with trees=False they need not have heads."""
+        from tanglewood.treebank.conllu import read
+
+        handler = None if self.on_error == "stop" else self._note
+        with ExitStack() as stack:
+            raw: BinaryIO = sys.stdin.buffer if file == "-" else stack.enter_context(Path(file).open("rb"))
+            progress = stack.enter_context(Progress(file, raw))
+            for sentence in read("-" if file == "-" else raw, on_error=handler, trees=trees):
+                progress.step()
+                yield sentence
+
+    def _note(self, error: LocatedError) -> None:
+        self.errors.append(error)
+        if self.on_error == "report":
+            print(error, file=sys.stderr)
+
+    def close(self) -> int:
+        """Say what was left out and return the exit status."""
+        if self.errors:
+            print(f"{_count(len(self.errors), 'sentence')} left out because of errors", file=sys.stderr)
+            if self.on_error == "skip":
+                for error in self.errors:
+                    print(f"  {error}", file=sys.stderr)
+        return 1 if self.errors and self.on_error == "report" else 0
+
+
+def choose_sentence(args: argparse.Namespace) -> Sentence:
+    """Return the sentence asked for by --sentence or --sent-id, by default the first."""
+    (file,) = args.files
+    wanted = f"sent_id {args.sent_id}" if args.sent_id else f"sentence {args.sentence or 1}"
+    if args.sentence is not None and args.sentence < 1:
+        raise ConfigError(f"--sentence {args.sentence}: sentences are counted from 1")
+    reading = Reading(args)
+    number = 0
+    for number, sentence in enumerate(reading.sentences(file), start=1):
+        if sentence.sent_id == args.sent_id if args.sent_id else number == (args.sentence or 1):
+            reading.close()
+            return sentence
+    reading.close()
+    raise ConfigError(f"{file}: there is no {wanted} among its {_count(number, 'sentence')}")
+
+
+class Progress:
+    """A line on the terminal that says how far a file is read and how long it will take; silent in pipes."""
+
+    def __init__(self, name: str, raw: BinaryIO) -> None:
+        self.name = name
+        self.raw = raw
+        self.shown = sys.stderr.isatty()
+        self.sentences = 0
+        self.began = self.last = time.monotonic()
+        self.size = raw.seekable() and raw is not sys.stdin.buffer and Path(raw.name).stat().st_size
+
+    def step(self) -> None:
+        """Count a sentence, and now and then say so."""
+        self.sentences += 1
+        if not self.shown or self.sentences % 64 or time.monotonic() - self.last < 0.2:
+            return
+        self.last = time.monotonic()
+        text = f"{self.name}: {self.sentences:,} sentences"
+        if self.size:
+            share = max(self.raw.tell() / self.size, 1e-9)
+            left = (self.last - self.began) * (1 - share) / share
+            text += f", {share:.0%}, {int(left) // 60}:{int(left) % 60:02d} left"
+        print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def print_json(data: Any) -> None:  # noqa: ANN401 - whatever json can write
+    """Print data as JSON."""
+    import json
+
+    print(json.dumps(data, ensure_ascii=False, indent=2))
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print rows under a header; columns of text are aligned left, columns of numbers right."""
+    body = [[f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row] for row in rows]
+    columns = list(zip(header, *body, strict=True))
+    widths = [max(map(len, column)) for column in columns]
+    aligned = [
+        [cell.rjust(width) if _are_numbers(cells) else cell.ljust(width) for cell in (name, *cells)]
+        for (name, *cells), width in zip(columns, widths, strict=True)
+    ]
+    first, *rest = ("  ".join(line).rstrip() for line in zip(*aligned, strict=True))
+    print(first, "─" * (sum(widths) + 2 * (len(widths) - 1)), *rest, sep="\n")
+
+
+def _are_numbers(cells: Sequence[str]) -> bool:
+    return all(re.fullmatch(r"-|[\d,.]+%?", cell) for cell in cells)
+
+
+def percent(part: int, whole: int) -> str:
+    """Return a share in percent with two decimals, or a dash if there is nothing to take it of."""
+    return f"{100 * part / whole:.2f}%" if whole else "-"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,73 @@
+"""Convert treebanks between CoNLL-U and CoNLL-X and make trees projective and back; without options, copy byte for byte."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from tanglewood.cli.common import Reading, add_reading
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from tanglewood.treebank.sentence import Sentence
+
+HELP = "CoNLL-U to CoNLL-X and back, projectivize, deprojectivize"
+EXAMPLES = """\
+  tanglewood convert treebank.conllu --to conllx -o treebank.conll
+  tanglewood convert treebank.conllu --projectivize head+path -o projective.conllu
+  tanglewood convert parsed.conllu --deprojectivize -o trees.conllu
+  zcat big.conllu.gz | tanglewood convert - --on-error skip > good.conllu"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    add_reading(parser)
+    parser.add_argument(
+        "-o", "--output", default="-", metavar="OUT", help="file to write, .gz and .xz compressed (default: stdout)"
+    )
+    parser.add_argument("--to", choices=("conllu", "conllx"), help="format to write (default: that of the input)")
+    direction = parser.add_mutually_exclusive_group()
+    direction.add_argument(
+        "--projectivize",
+        choices=("head", "path", "head+path"),
+        help="lift non-projective arcs and encode them in the labels (Nivre & Nilsson 2005)",
+    )
+    direction.add_argument(
+        "--deprojectivize", action="store_true", help="undo it; the labels say which encoding was used"
+    )
+    parser.add_argument(
+        "--separator", default="|", metavar="C", help="character between a label and its head's (default |)"
+    )
+    parser.add_argument("--mark", default="%", metavar="C", help="character that marks a path (default %%)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Convert all files into one output."""
+    from tanglewood.treebank.conllu import write
+
+    reading = Reading(args)
+    write(_converted(args, reading), args.output)
+    return reading.close()
+
+
+def _converted(args: argparse.Namespace, reading: Reading) -> Iterator[Sentence]:
+    from tanglewood.transforms.pseudo_projective import Scheme, deprojectivize, projectivize, scheme_of
+    from tanglewood.treebank.conllu import convert
+
+    scheme = Scheme(args.projectivize or "head", args.separator, args.mark)
+    changed = kept = 0
+    for file in args.files:
+        for sentence in reading.sentences(file, trees=bool(args.projectivize or args.deprojectivize)):
+            result = sentence
+            if args.projectivize:
+                result = sentence.with_tree(projectivize(sentence.tree(), scheme))
+            elif args.deprojectivize:
+                used = scheme_of(sentence.deprels, args.separator, args.mark)
+                result = sentence.with_tree(deprojectivize(sentence.tree(), used))
+            changed += result is not sentence and result.lines != sentence.lines
+            kept += 1
+            yield convert(result, args.to) if args.to else result
+    if args.projectivize or args.deprojectivize:
+        print(f"{changed:,} of {kept:,} trees changed", file=sys.stderr)

@@ -1,0 +1,83 @@
+"""Count how many sentences, and how many non-projective ones, each transition system can derive."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tanglewood.cli.common import (
+    Reading,
+    add_json,
+    add_reading,
+    add_system_options,
+    make_systems,
+    percent,
+    print_json,
+    print_table,
+)
+
+if TYPE_CHECKING:
+    import argparse
+
+    from tanglewood.evaluate.coverage import Coverage
+
+HELP = "which systems can derive the trees of a treebank"
+EXAMPLES = """\
+  tanglewood coverage treebank.conllu
+  tanglewood coverage treebank.conllu --system attardi attardi-all --degree 3
+  tanglewood coverage treebank.conllu --system attardi --reduces "s0>s1,s1>s0,b0>s1"
+  tanglewood coverage --json *.conllu --system covington --max-degree 1"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    add_reading(parser)
+    add_json(parser)
+    parser.add_argument(
+        "--system", nargs="+", action="extend", metavar="NAME", help="systems to count (default: all; see info)"
+    )
+    add_system_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Count, and print a table for people or JSON."""
+    from tanglewood.evaluate.coverage import Coverage
+    from tanglewood.systems import SYSTEMS
+
+    systems = make_systems(args.system or list(SYSTEMS), args)
+    reading = Reading(args)
+    counts: dict[str, Coverage] = {}
+    for file in args.files:
+        counts[file] = Coverage(systems)
+        for sentence in reading.sentences(file):
+            counts[file].add(sentence.tree())
+    if args.json:
+        print_json([{"file": file, **coverage.as_dict()} for file, coverage in counts.items()])
+    else:
+        _print(counts, list(systems))
+    return reading.close()
+
+
+def _print(counts: dict[str, Coverage], systems: list[str]) -> None:
+    every = list(counts.values())
+    sentences = sum(coverage.sentences for coverage in every)
+    crossing = sum(coverage.nonprojective_sentences for coverage in every)
+    print(f"{sentences:,} sentences, {crossing:,} of them non-projective ({percent(crossing, sentences)})\n")
+    rows: list[list[object]] = []
+    for system in systems:
+        covered = sum(coverage.covered[system] for coverage in every)
+        tangled = sum(coverage.covered_nonprojective[system] for coverage in every)
+        rows.append([system, covered, percent(covered, sentences), tangled, percent(tangled, crossing)])
+    print_table(["system", "covered", "%", "of the non-projective", "%"], rows)
+    if len(counts) > 1:
+        print("\nNon-projective sentences covered, by file")
+        print_table(
+            ["file", "non-proj.", *systems],
+            [
+                [
+                    file,
+                    part.nonprojective_sentences,
+                    *(percent(part.covered_nonprojective[name], part.nonprojective_sentences) for name in systems),
+                ]
+                for file, part in counts.items()
+            ],
+        )

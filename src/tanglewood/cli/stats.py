@@ -1,0 +1,107 @@
+"""Count how non-projective treebanks are: sentences, arcs, degrees, labels, and the most tangled sentences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from tanglewood.cli.common import Reading, add_json, add_reading, percent, print_json, print_table
+
+if TYPE_CHECKING:
+    import argparse
+
+    from tanglewood.evaluate.stats import TreebankStats
+
+HELP = "how non-projective treebanks are"
+EXAMPLES = """\
+  tanglewood stats train.conllu dev.conllu
+  tanglewood stats --worst 20 train.conllu     the most crossing sentences, often annotation errors
+  tanglewood stats --json *.conllu.gz > stats.json"""
+MOST_LABELS = 15
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    add_reading(parser)
+    add_json(parser)
+    parser.add_argument(
+        "--worst", type=int, default=0, metavar="N", help="list the N most crossing sentences of a file"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Count, and print a table for people or JSON."""
+    from tanglewood.evaluate.stats import TreebankStats
+
+    reading = Reading(args)
+    counts: dict[str, TreebankStats] = {}
+    for file in args.files:
+        counts[file] = TreebankStats(keep_worst=args.worst)
+        for sentence in reading.sentences(file):
+            counts[file].add(sentence)
+    if args.json:
+        print_json([{"file": file, **stats.as_dict()} for file, stats in counts.items()])
+    else:
+        _print(counts)
+    return reading.close()
+
+
+def _print(counts: dict[str, TreebankStats]) -> None:
+    rows = [_row(file, [stats]) for file, stats in counts.items()]
+    if len(counts) > 1:
+        rows.append(_row("all together", list(counts.values())))
+    print_table(
+        ["file", "sentences", "words", "non-proj.", "%", "non-proj. arcs", "%", "several roots", "longest"], rows
+    )
+    every = list(counts.values())
+    sentences = sum(stats.sentences for stats in every)
+    by_2007 = sum((stats.degree_2007 for stats in every), Counter[int]())
+    by_2006 = sum((stats.degree_2006 for stats in every), Counter[int]())
+    print("\nDegree of non-projectivity (sentences), as in Nivre 2007 and Nivre 2006")
+    print_table(
+        ["degree", "2007", "%", "2006", "%"],
+        [
+            [str(d), by_2007[d], percent(by_2007[d], sentences), by_2006[d], percent(by_2006[d], sentences)]
+            for d in sorted(by_2007 | by_2006)
+        ],
+    )
+    crossing = sum((stats.nonprojective_labels for stats in every), Counter[str]())
+    labels = sum((stats.labels for stats in every), Counter[str]())
+    if crossing:
+        print("\nNon-projective arcs by label")
+        print_table(
+            ["label", "non-proj.", "of all", "%"],
+            [[label, n, labels[label], percent(n, labels[label])] for label, n in crossing.most_common(MOST_LABELS)],
+        )
+        if len(crossing) > MOST_LABELS:
+            print(f"... and {len(crossing) - MOST_LABELS} more labels (all of them with --json)")
+        punctuation = sum(stats.nonprojective_punctuation for stats in every)
+        print(f"\npunctuation: {punctuation:,} of {crossing.total():,} non-projective arcs (usually annotation errors)")
+    for file, stats in counts.items():
+        if stats.worst:
+            print(f"\nMost crossing sentences of {file}")
+            print_table(
+                ["sent_id", "line", "crossing pairs (arcs from 0 included)", "non-proj. arcs"],
+                [
+                    [tangled.sent_id or "-", tangled.line, tangled.crossing_pairs, tangled.nonprojective_arcs]
+                    for tangled in sorted(stats.worst, reverse=True)
+                ],
+            )
+
+
+def _row(name: str, parts: list[TreebankStats]) -> list[object]:
+    sentences = sum(part.sentences for part in parts)
+    words = sum(part.words for part in parts)
+    crossing = sum(part.nonprojective_sentences for part in parts)
+    arcs = sum(part.nonprojective_arcs for part in parts)
+    return [
+        name,
+        sentences,
+        words,
+        crossing,
+        percent(crossing, sentences),
+        arcs,
+        percent(arcs, words),
+        sum(part.multi_root_sentences for part in parts),
+        max(part.max_length for part in parts),
+    ]

@@ -1,0 +1,50 @@
+"""Plots with matplotlib, an optional extra: transitions by sentence length (Nivre 2009, Figure 5)."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tanglewood.errors import ConfigError, MissingExtraError
+from tanglewood.evaluate.running_time import fit_through_origin
+from tanglewood.treebank.conllu import writing
+
+if TYPE_CHECKING:
+    from tanglewood.evaluate.running_time import RunningTime
+
+FORMATS = (".svg", ".png", ".pdf")
+
+
+def check_plot(target: str) -> None:
+    """Raise an error if a plot cannot be written to that file."""
+    if Path(target).suffix not in FORMATS:
+        raise ConfigError(f"cannot plot to {target}: the name should end in {', '.join(FORMATS)}")
+    if importlib.util.find_spec("matplotlib") is None:
+        raise MissingExtraError("plots need matplotlib: pip install 'tanglewood[plot]'")
+
+
+def plot_running_time(target: str, times: dict[str, RunningTime]) -> None:
+    """Draw a dot per sentence and the fitted line for each named measurement, side by side."""
+    check_plot(target)
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5.2 * len(times), 4.2), layout="constrained")
+    axes = figure.subplots(1, len(times), squeeze=False)[0]
+    for axis, (name, time) in zip(axes, times.items(), strict=True):
+        slope, r2 = fit_through_origin(time.lengths, time.transitions)
+        longest = max(time.lengths, default=1)
+        # Many dots as vectors make a file of megabytes; the dots alone become a picture.
+        axis.scatter(time.lengths, time.transitions, s=7, c="#1f2937", alpha=0.35, linewidths=0, rasterized=True)
+        line = f"m = {slope:.2f} n   (R² = {r2:.2f})"
+        axis.plot([0, longest], [0, slope * longest], color="#c2410c", linewidth=1.6, label=line)
+        axis.plot([0, longest], [0, 2 * longest], color="#9ca3af", linewidth=1, linestyle="--", label="2n")
+        axis.set(title=f"{name}: {time.system}, {time.oracle} oracle", xlabel="words n", ylabel="transitions m")
+        axis.set_xlim(0, None)
+        axis.set_ylim(0, None)
+        axis.spines[["top", "right"]].set_visible(False)
+        axis.legend(frameon=False, loc="upper left")
+    with writing(target) as out:
+        # Without a date the same data give the same bytes.
+        undated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": None}[Path(target).suffix]
+        figure.savefig(out, format=Path(target).suffix[1:], dpi=150, metadata=undated)

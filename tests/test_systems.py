@@ -1,0 +1,431 @@
+"""Contract of every transition system in the registry: what holds whatever the moves are."""
+
+import re
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from brute_trees import random_heads
+from exhaustive import (
+    COMPILED,
+    NOT_CLOSED,
+    ORACLES,
+    bind,
+    everything,
+    label_of,
+    number_of,
+    over_exploring_oracles,
+    over_variants,
+    reachable_states,
+    slow_unless_compiled,
+    with_any_and_single_root,
+    wrong_heads,
+)
+from tanglewood.core.state import State
+from tanglewood.core.system import TransitionSystem
+from tanglewood.errors import ConfigError, IllegalMove
+from tanglewood.systems import SYSTEMS, make_system
+from tanglewood.systems.attardi import (
+    all_reduces,
+    alldeg1_reduces,
+    alls0s1_reduces,
+    attardi_reduces,
+    is_deletion_closed,
+    parse_reduces,
+)
+from tanglewood.treebank import Tree
+
+LABELS = 3
+choices = st.binary(min_size=48, max_size=48)  # each byte chooses one move
+quick = settings(
+    max_examples=50 if COMPILED else 10,
+    deadline=None,
+    database=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+
+
+def chosen(system: TransitionSystem, s: State, choices: bytes) -> tuple[int, int]:
+    """A legal move and a label, by the next byte of the choices."""
+    byte = choices[s.steps % len(choices)] + s.steps // len(choices)
+    label = byte % LABELS
+    legal = system.legal_moves(s, label)
+    assert legal, f"dead end: {s.stack_nodes()} {s.buffer_nodes()} {s.word_heads()}"
+    return legal[byte // LABELS % len(legal)], label
+
+
+def walk(system: TransitionSystem, n: int, choices: bytes, stop: int = 10**9) -> State:
+    """The state after legal moves by the choices, to the end or to a number of moves."""
+    s = system.start(n)
+    while not system.is_final(s) and s.steps < stop:
+        system.apply(s, *chosen(system, s, choices))
+        assert s.steps <= system.max_steps(n)
+    return s
+
+
+def test_walks_visit_every_move_of_every_system():
+    """Guards the tests below: walks that never SWAP, say, would prove little."""
+    for name in SYSTEMS:
+        system = make_system(name)
+        taken = set()
+        for seed in range(60):
+            choices = Random(seed).randbytes(48)
+            s = system.start(6)
+            while not system.is_final(s):
+                move, label = chosen(system, s, choices)
+                taken.add(move)
+                system.apply(s, move, label)
+        assert taken == set(range(system.n_moves)), name
+
+
+# Whatever legal moves are taken. ----------------------------------------------------------------------------------
+
+
+@over_variants
+@with_any_and_single_root
+def test_no_sequence_of_moves_up_to_three_words_is_a_dead_end(name, options, single_root):
+    system = make_system(name, single_root=single_root, **options)
+    for n in (1, 2, 3):
+        assert any(system.is_final(s) for s in reachable_states(system, n))
+
+
+@over_variants
+def test_a_sentence_without_words_is_parsed(name, options):
+    system = make_system(name, **options)
+    s = walk(system, 0, b"0")
+    assert s.word_heads() == []
+    for oracle in system.oracles:
+        if (name, options, oracle) in ORACLES:
+            bound = system.oracle(oracle)
+            bind(bound, [])
+            assert bound.reaches_gold(State(0))
+
+
+@over_variants
+@with_any_and_single_root
+@quick
+@given(n=st.integers(1, 12), choices=choices)
+def test_random_legal_moves_end_in_a_tree(name, options, single_root, n, choices):
+    system = make_system(name, single_root=single_root, **options)
+    s = walk(system, n, choices)
+    tree = Tree(s.word_heads())  # a TreeError otherwise
+    assert len(tree) == n
+    assert s.arcs == n
+    assert system.legal_moves(s) == []
+    if single_root:
+        assert len(tree.roots()) == 1
+    else:
+        assert s.repaired == 0
+
+
+@over_variants
+@with_any_and_single_root
+def test_long_random_walks_end_in_a_tree(name, options, single_root):
+    system = make_system(name, single_root=single_root, **options)
+    for seed in range(20 if COMPILED else 3):
+        s = walk(system, 30, Random(seed).randbytes(900))
+        assert len(Tree(s.word_heads()).roots()) == 1 or not single_root
+
+
+@over_variants
+@with_any_and_single_root
+@quick
+@given(n=st.integers(1, 7), choices=choices)
+def test_arcs_of_legal_moves_join_a_node_to_another_word(name, options, single_root, n, choices):
+    system = make_system(name, single_root=single_root, **options)
+    s = system.start(n)
+    while not system.is_final(s):
+        for label in range(LABELS):
+            for move in system.legal_moves(s, label):
+                head, dependent = system.arc(s, move, label)
+                if system.moves[move].makes_arc:
+                    assert 0 <= head <= n
+                    assert 1 <= dependent <= n
+                    assert head != dependent
+                else:
+                    assert (head, dependent) == (-1, -1)
+        move, label = chosen(system, s, choices)
+        head, dependent = system.arc(s, move, label)
+        before = s.word_heads()
+        system.apply(s, move, label)
+        if head >= 0:
+            assert (s.heads[dependent], s.labels[dependent]) == (head, label)
+        elif not system.is_final(s) and s.phase == 0:
+            assert s.word_heads() == before  # only arc moves and final steps attach anything
+
+
+@over_variants
+@with_any_and_single_root
+@quick
+@given(n=st.integers(1, 7), choices=choices, stop=st.integers(0, 30))
+def test_an_illegal_move_raises_and_changes_nothing(name, options, single_root, n, choices, stop):
+    system = make_system(name, single_root=single_root, **options)
+    s = walk(system, n, choices, stop)
+    before = everything(s)
+    for move in range(-2, system.n_moves + 2):
+        if not system.is_legal(s, move, 0):
+            with pytest.raises(IllegalMove, match=f"^{name}: .* is not legal with stack .* legal moves: "):
+                system.apply(s, move, 0)
+    assert everything(s) == before
+
+
+@over_variants
+@quick
+@given(n=st.integers(1, 7), choices=choices, stop=st.integers(0, 20))
+def test_a_copy_is_equal_and_independent(name, options, n, choices, stop):
+    system = make_system(name, **options)
+    s = walk(system, n, choices, stop)
+    twin = s.copy()
+    before = everything(s)
+    assert everything(twin) == before
+    while not system.is_final(twin):
+        system.apply(twin, *chosen(system, twin, choices))
+    assert everything(s) == before
+    end = everything(twin)
+    while not system.is_final(s):
+        system.apply(s, *chosen(system, s, choices))
+    assert everything(s) == end == everything(twin)
+
+
+@over_variants
+@quick
+@given(n=st.integers(1, 7), choices=choices)
+def test_restart_brings_a_used_state_back_to_the_start(name, options, n, choices):
+    system = make_system(name, **options)
+    s = walk(system, n, choices)
+    system.restart(s)
+    assert everything(s) == everything(system.start(n))
+    twice = walk(system, n, choices)
+    while not system.is_final(s):
+        system.apply(s, *chosen(system, s, choices))
+    assert everything(s) == everything(twice)
+
+
+@pytest.mark.parametrize("name", [name for name in SYSTEMS if not SYSTEMS[name].label_matters])
+def test_labels_change_nothing_where_a_system_says_so(name):
+    system = make_system(name)
+    for s in reachable_states(system, 3):
+        assert system.legal_moves(s, 0) == system.legal_moves(s, 1) == system.legal_moves(s)
+        for move in system.legal_moves(s):
+            assert system.arc(s, move, 0) == system.arc(s, move, 1) == system.arc(s, move)
+
+
+# Bounds on the number of moves. -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "extra"),
+    [("arc-standard", 0), ("arc-hybrid", 0), ("attardi", 1), ("attardi-all", 1)],
+)
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_every_parse_of_these_takes_2n_moves_plus_a_shift_of_the_root_if_it_starts_in_the_buffer(name, extra, n):
+    system = make_system(name)
+    assert {s.steps for s in reachable_states(system, n) if system.is_final(s)} == {2 * n + extra}
+
+
+@over_variants
+def test_max_steps_is_a_bound_and_not_far_off(name, options):
+    """The longest walk found for three words takes at least a third of the bound, so that arrays are not oversized."""
+    system = make_system(name, **options)
+    assert max(s.steps for s in reachable_states(system, 3)) * 3 >= system.max_steps(3)
+
+
+@quick
+@given(n=st.integers(2, 9), choices=choices)
+def test_swap_never_swaps_a_pair_twice(n, choices):
+    system = make_system("swap")
+    s = system.start(n)
+    swap = number_of(system, "SWAP")
+    swapped = set()
+    while not system.is_final(s):
+        legal = system.legal_moves(s)
+        move = swap if swap in legal and choices[s.steps % 48] < 200 else chosen(system, s, choices)[0]
+        if move == swap:
+            pair = (s.stack_nodes()[-2], s.stack_nodes()[-1])
+            assert 0 < pair[0] < pair[1]
+            assert pair not in swapped
+            swapped.add(pair)
+        system.apply(s, move)
+    assert s.steps == 2 * n + 2 * len(swapped)
+
+
+def test_swap_then_shift_allows_a_swap_of_another_pair_but_not_of_the_same():
+    system = make_system("swap")
+    shift, swap = number_of(system, "SHIFT"), number_of(system, "SWAP")
+    s = system.start(3)
+    for move in (shift, shift, swap, shift):
+        system.apply(s, move)
+    assert (s.stack_nodes(), s.buffer_nodes()) == ([0, 2, 1], [3])
+    assert not system.is_legal(s, swap)
+    system.apply(s, shift)
+    assert system.is_legal(s, swap)  # 1 and 3, with the buffer empty
+    system.apply(s, swap)
+    assert (s.stack_nodes(), s.buffer_nodes()) == ([0, 2, 3], [1])
+    assert system.is_legal(s, swap)  # 2 and 3
+
+
+# Oracles that may be asked anywhere. ------------------------------------------------------------------------------
+
+
+def one_root(heads: list[int]) -> list[int]:
+    """Hang all roots but the first on the first."""
+    first = heads.index(0) + 1
+    return [first if head == 0 and word != first else head for word, head in enumerate(heads, 1)]
+
+
+@over_exploring_oracles
+@with_any_and_single_root
+@quick
+@given(heads=random_heads(9, 1), choices=choices, stop=st.integers(0, 25))
+def test_from_any_state_some_legal_move_costs_nothing(name, options, oracle, single_root, heads, choices, stop):
+    system = make_system(name, single_root=single_root, **options)
+    bound = system.oracle(oracle)
+    gold = one_root(heads) if single_root else heads
+    bind(bound, gold)
+    follow_free_moves(system, bound, walk(system, len(gold), choices, stop))
+
+
+@over_exploring_oracles
+@with_any_and_single_root
+@settings(quick, max_examples=10 if COMPILED else 2)
+@given(heads=random_heads(30, 20), choices=choices, stop=st.integers(0, 60))
+def test_from_any_state_of_a_long_sentence_too(name, options, oracle, single_root, heads, choices, stop):
+    system = make_system(name, single_root=single_root, **options)
+    bound = system.oracle(oracle)
+    gold = one_root(heads) if single_root else heads
+    bind(bound, gold)
+    follow_free_moves(system, bound, walk(system, len(gold), choices, stop))
+
+
+def follow_free_moves(system: TransitionSystem, oracle, s: State) -> None:
+    while not system.is_final(s):
+        costs = oracle.costs(s)
+        assert len(costs) == system.n_moves
+        free = [move for move in system.legal_moves(s) if costs[move] == 0]
+        assert free, f"no free move: {s.stack_nodes()} {s.buffer_nodes()} {s.word_heads()} {costs}"
+        assert all(costs[move] >= 0 for move in system.legal_moves(s))
+        system.apply(s, free[s.steps % len(free)], 0)
+        assert s.steps <= system.max_steps(s.n)
+    Tree(s.word_heads())
+
+
+EXACT = [(name, roots) for name in ("arc-eager", "arc-hybrid", "covington") for roots in (False, True)]
+
+
+@pytest.mark.parametrize(("name", "single_root"), EXACT)
+@settings(quick, max_examples=30 if COMPILED else 4)
+@given(heads=random_heads(14, 1), walks=st.lists(choices, min_size=2, max_size=3))
+def test_the_costs_of_a_walk_add_up_to_the_heads_it_got_wrong(name, single_root, heads, walks):
+    """Up to the loss that the gold tree starts with, the same for all walks: 0 if the system covers it."""
+    system = make_system(name, single_root=single_root)
+    gold = one_root(heads) if single_root else heads
+    oracle = system.oracle("dynamic")
+    bind(oracle, gold)
+    starting_losses = set()
+    for choices in walks:
+        s = system.start(len(gold))
+        cost = 0
+        while not system.is_final(s):
+            move, _ = chosen(system, s, choices)
+            cost += oracle.costs(s)[move]
+            system.apply(s, move, 0)
+        starting_losses.add(wrong_heads(s, gold) - cost)
+    assert len(starting_losses) == 1
+    if system.oracle().system.name == "covington" or Tree(gold).is_projective():
+        assert starting_losses == {0}
+
+
+# Names and options. -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_every_system_says_what_it_is(name):
+    system = make_system(name)
+    assert system.name == name
+    assert system.covers
+    assert system.paper
+    assert system.oracles
+    assert system.n_moves == len(system.moves) > 0
+    assert len({move.name for move in system.moves}) == system.n_moves
+    assert all(move.labelled for move in system.moves if move.makes_arc)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_wrong_options_and_oracles_are_answered_with_the_right_ones(name):
+    with pytest.raises(ConfigError, match=f"{name} has no option 'colour'; it has single_root"):
+        make_system(name, colour="red")
+    system = make_system(name)
+    with pytest.raises(ConfigError, match=f"{name} has no oracle 'delphi'; it has {', '.join(system.oracles)}"):
+        system.oracle("delphi")
+
+
+def test_an_unknown_system_is_answered_with_the_known_ones():
+    with pytest.raises(ConfigError, match=f"unknown system 'malt'; choose from {', '.join(SYSTEMS)}"):
+        make_system("malt")
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "problem"),
+    [
+        ("covington", {"max_degree": -1}, "max_degree=-1: a degree is 0, 1, 2"),
+        ("attardi", {"degree": 0}, "degree=0: the degree of an Attardi system is 1 to 9"),
+        ("attardi", {"degree": 10}, "degree=10: the degree of an Attardi system is 1 to 9"),
+        ("three-step", {"first": "swap"}, "first='swap' is not a projective system; choose from arc-eager"),
+        ("attardi", {"reduces": "s0>s1"}, "inventory 's0>s1' needs s1>s0"),
+        ("attardi", {"reduces": ""}, "needs s1>s0"),
+        ("attardi", {"reduces": "s1>s0,s0>b0"}, "reduce 's0>b0' is not of the form s0>s1"),
+        ("attardi", {"reduces": "s1>s0,s1>s1"}, "reduce 's1>s1' is not of the form"),
+        ("attardi", {"reduces": "s1>s0,b1>s0"}, "reduce 'b1>s0' is not of the form"),
+        ("attardi", {"reduces": "s1>s0;s0>s1"}, "is not of the form"),
+        ("attardi", {"reduces": "s1>s0 s12>s0"}, "reduce 's12>s0' is not of the form"),
+    ],
+    ids=label_of,
+)
+def test_options_that_make_no_sense_are_refused_with_a_reason(name, options, problem):
+    with pytest.raises(ConfigError, match=re.escape(problem)):
+        make_system(name, **options)
+
+
+def test_covington_with_a_bound_has_no_dynamic_oracle():
+    with pytest.raises(ConfigError, match="covington with max_degree has no dynamic oracle"):
+        make_system("covington", max_degree=1).oracle("dynamic")
+
+
+# Inventories. -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("degree", range(1, 10))
+@pytest.mark.parametrize("reduces", [attardi_reduces, alldeg1_reduces, all_reduces, alls0s1_reduces])
+def test_shipped_inventories_are_deletion_closed(reduces, degree):
+    assert is_deletion_closed(reduces(degree))
+
+
+def test_inventories_with_holes_are_not_deletion_closed():
+    assert not is_deletion_closed(parse_reduces(NOT_CLOSED))
+    assert not is_deletion_closed(parse_reduces("s0>s1 s1>s0 s0>s3 s3>s0"))
+    assert is_deletion_closed(parse_reduces("s0>s1 s1>s0"))
+    assert is_deletion_closed(parse_reduces("s1>s0 b0>s0"))
+
+
+@pytest.mark.parametrize(
+    ("name", "reduces"),
+    [
+        ("attardi", "s0>s1 s1>s0 s0>s2 s2>s0"),
+        ("attardi-alldeg1", "s0>s1 s1>s0 s0>s2 s2>s0 b0>s0 s1>s2 s2>s1"),
+        ("attardi-all", "s0>s1 s1>s0 s0>s2 s2>s0 b0>s0 s1>s2 s2>s1 b0>s1 b0>s2"),
+        ("attardi-alls0s1", "s0>s1 s1>s0 s2>s0 s2>s1 b0>s0 b0>s1"),
+    ],
+)
+def test_the_attardi_family_has_the_reduces_of_the_papers(name, reduces):
+    system = make_system(name)
+    assert {move.name for move in system.moves} == {"SHIFT", *reduces.split()}
+    assert {move.name for move in make_system("attardi", reduces=reduces).moves} == {"SHIFT", *reduces.split()}
+
+
+@pytest.mark.parametrize("n", [4, pytest.param(5, marks=[*slow_unless_compiled])])
+def test_the_attardi_stack_is_always_in_the_order_of_the_sentence(n):
+    for s in reachable_states(make_system("attardi-all", degree=3), n):
+        assert s.stack_nodes() == sorted(s.stack_nodes())
