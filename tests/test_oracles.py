@@ -4,23 +4,22 @@ import json
 from functools import cache
 
 import pytest
+from hypothesis import given, settings
+
 from brute_trees import arc_degrees_2007, crossing_pairs, is_nonprojective, projective_order, random_heads
 from exhaustive import (
     COMPILED,
-    NOT_CLOSED,
+    WITH_A_HOLE,
     Heads,
     bind,
     claimed_trees,
     label_of,
-    number_of,
     over_oracles,
     reachable_trees,
     slow_unless_compiled,
     trees,
     with_any_and_single_root,
 )
-from hypothesis import given, settings
-
 from tanglewood.core.oracle import Oracle
 from tanglewood.core.state import State
 from tanglewood.core.system import TransitionSystem
@@ -77,9 +76,8 @@ def test_a_tree_is_claimed_exactly_if_the_actions_lead_to_it(name, options, orac
         claimed = bound.reaches_gold(state)
         try:
             s, moves = follow(system, bound, 4)
-        except OracleError as error:
+        except OracleError:
             assert not claimed
-            assert str(error).startswith(f"{name}: no move leads on to the gold tree")
             continue
         assert claimed == (tuple(s.word_heads()) == heads and not s.repaired)
         if claimed:
@@ -220,12 +218,12 @@ def test_the_attardi_classes_include_each_other_as_the_paper_says(n):
 
 def test_the_greedy_oracle_would_not_do_for_an_inventory_that_is_not_closed():
     """The search finds trees that reducing as soon as possible misses; so it is needed."""
-    system = make_system("attardi", reduces=NOT_CLOSED)
+    system = make_system("attardi", reduces=WITH_A_HOLE)
     assert not system.is_closed
-    claimed = claimed_trees(system.oracle(), 4)
-    greedy = SYSTEMS["arc-standard"].oracles["static"]
-    assert claimed_trees(greedy(system), 4) < claimed
-    assert len(claimed) == 82
+    greedy = claimed_trees(SYSTEMS["arc-standard"].oracles["static"](system), 4)
+    searched = claimed_trees(system.oracle(), 4)
+    assert greedy < searched
+    assert (len(greedy), len(searched)) == (59, 70)
 
 
 # three-step. ------------------------------------------------------------------------------------------------------
@@ -343,7 +341,6 @@ def test_figure_1_is_in_all_of_the_attardi_family_but_attardi(name, covered):
 
 @up_to_six_words
 def test_swap_takes_2n_moves_and_two_for_each_swap_and_the_lazy_oracle_never_swaps_more(n):
-    swap = number_of(make_system("swap"), "SWAP")
     for heads in trees(n):
         swaps = {}
         for oracle in ("eager", "lazy"):
@@ -352,7 +349,6 @@ def test_swap_takes_2n_moves_and_two_for_each_swap_and_the_lazy_oracle_never_swa
             assert s.steps == len(names) == 2 * n + 2 * swaps[oracle]
         assert swaps["lazy"] <= swaps["eager"]
         assert (swaps["eager"] == 0) == (projective_order(heads) == list(range(n + 1)))
-    assert make_system("swap").moves[swap].name == "SWAP"
 
 
 @settings(max_examples=100 if COMPILED else 20, deadline=None, database=None, derandomize=True)

@@ -1,4 +1,4 @@
-"""Convert treebanks between CoNLL-U and CoNLL-X and make trees projective and back; without options, copy byte for byte."""
+"""Convert between CoNLL-U and CoNLL-X, make trees projective and back; without options, copy byte for byte."""
 
 from __future__ import annotations
 

@@ -122,6 +122,10 @@ class Oracle:
             reached = self._run(s) and self._matches(s)
         return bool(reached)
 
+    def matches(self, s: State) -> bool:
+        """Whether the finished state holds the gold tree."""
+        return bool(self._matches(s))
+
     def action(self, s: State) -> tuple[int, int]:
         """Return the (move, label) the static oracle takes in this state."""
         move = self._move(s)

@@ -51,11 +51,8 @@ def trace(system: TransitionSystem, tree: Tree, oracle: str | None = None) -> It
         system.apply(s, move, number)
         arc = (head, label or "", dependent) if head >= 0 else None
         yield Step(system.moves[move].name, label, s.stack_nodes(), s.buffer_nodes(), aside(), arc)
-    if s.repaired or s.word_heads() != list(tree.heads[1:]):
-        wrong = next(w for w in range(1, len(tree) + 1) if s.repaired or s.heads[w] != tree.heads[w])
-        raise OracleError(
-            f"{system.name} does not cover this tree: word {wrong} cannot get its head {tree.heads[wrong]}"
-        )
+    if not guide.matches(s):
+        raise OracleError(f"{system.name}: the moves are at an end and another tree came out; this one is not covered")
 
 
 def format_trace(steps: Sequence[Step], forms: Sequence[str], aside_name: str = "") -> str:

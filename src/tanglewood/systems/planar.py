@@ -47,17 +47,17 @@ class StaticOracle(Oracle):
     """Make the arcs of the active plane, REDUCE to get at more, SWITCH if the other plane has some, else SHIFT."""
 
     def _prepare(self) -> None:
-        plane = two_planes(self.heads) if self.system.n_moves > SWITCH else [0] * (self.n + 1)
-        self.drawable = plane is not None
-        if plane is None:
+        planes = two_planes(self.heads) if self.system.n_moves > SWITCH else [0] * (self.n + 1)
+        self.drawable = planes is not None
+        if planes is None:
             return
-        self.plane = array("i", plane)
+        self.plane = array("i", planes)
         nodes = array("i", [*range(self.n + 1), *range(self.n + 1)])
         # By plane: the leftmost dependent of each word, or the word itself.
         self.leftmost = memoryview(nodes).cast("B").cast("i", (2, self.n + 1))
         for word in range(1, self.n + 1):
-            place = (self.plane[word], self.heads[word])
-            self.leftmost[place] = min(self.leftmost[place], word)
+            plane, head = self.plane[word], self.heads[word]
+            self.leftmost[plane, head] = min(self.leftmost[plane, head], word)
 
     def _move(self, s: State) -> int:
         if not self.drawable:

@@ -1,0 +1,116 @@
+"""Costs of moves, compared with the loss of all legal continuations, for every state and every gold tree."""
+
+from functools import cache
+
+import pytest
+
+from exhaustive import (
+    COMPILED,
+    EXPLORING,
+    LABEL,
+    Heads,
+    bind,
+    key,
+    label_of,
+    losses,
+    reachable_states,
+    trees,
+    with_any_and_single_root,
+)
+from tanglewood.core.state import State
+from tanglewood.systems import make_system
+
+APPROXIMATE = {"swap"}  # finding the exact loss is hard there
+EXACT = [row for row in EXPLORING if row[0] not in APPROXIMATE]
+ROUGH = [row for row in EXPLORING if row[0] in APPROXIMATE]
+words = pytest.mark.parametrize("n", [1, 2, 3, pytest.param(4, marks=[] if COMPILED else [pytest.mark.slow])])
+
+Pair = tuple[State, list[tuple[int, list[int]]]]
+
+
+@cache
+def brute_costs(name: str, options: tuple, single_root: bool, n: int) -> list[Pair]:
+    """Every state that is not final, with its legal moves and what each costs for every gold tree in turn."""
+    system = make_system(name, single_root=single_root, **dict(options))
+    golds = trees(n, single_root)
+    memo: dict[tuple, list[int]] = {}
+    found = []
+    for s in reachable_states(system, n):
+        if system.is_final(s):
+            continue
+        here = losses(system, s, golds, memo)
+        rows = []
+        for move in system.legal_moves(s):
+            after = s.copy()
+            system.apply(after, move, LABEL)
+            there = losses(system, after, golds, memo)
+            rows.append((move, [loss - least for loss, least in zip(there, here, strict=True)]))
+        found.append((s, rows))
+    return found
+
+
+def test_the_exact_dynamic_oracles_are_those_of_the_papers():
+    assert {(name, oracle) for name, _, oracle in EXACT} >= {
+        ("arc-eager", "dynamic"),
+        ("arc-hybrid", "dynamic"),
+        ("covington", "dynamic"),
+    }
+
+
+@words
+@pytest.mark.parametrize(("name", "options", "oracle"), EXACT, ids=[label_of(*row) for row in EXACT])
+@with_any_and_single_root
+def test_the_cost_of_every_move_in_every_state_is_the_loss_of_the_best_continuation(
+    name, options, oracle, single_root, n
+):
+    system = make_system(name, single_root=single_root, **options)
+    states = brute_costs(name, tuple(options.items()), single_root, n)
+    bound = system.oracle(oracle)
+    for index, gold in enumerate(trees(n, single_root)):
+        bind(bound, gold)
+        for s, rows in states:
+            costs = bound.costs(s)
+            for move, expected in rows:
+                assert costs[move] == expected[index], describe(system, s, gold, move)
+                assert costs[move] >= 0
+
+
+def describe(system, s: State, gold: Heads, move: int) -> str:
+    return f"{system.moves[move].name} at {s.stack_nodes()} {s.buffer_nodes()} {s.word_heads()}, gold {gold}"
+
+
+@words
+@pytest.mark.parametrize(("name", "options", "oracle"), ROUGH, ids=[label_of(*row) for row in ROUGH])
+@with_any_and_single_root
+def test_free_moves_of_swap_lose_nothing_in_19_states_of_20(name, options, oracle, single_root, n):
+    system = make_system(name, single_root=single_root, **options)
+    states = brute_costs(name, tuple(options.items()), single_root, n)
+    bound = system.oracle(oracle)
+    pairs = lossless = 0
+    for index, gold in enumerate(trees(n, single_root)):
+        bind(bound, gold)
+        for s, rows in states:
+            costs = bound.costs(s)
+            pairs += 1
+            lossless += all(expected[index] == 0 for move, expected in rows if costs[move] == 0)
+    assert lossless >= 0.95 * pairs
+
+
+@words
+@pytest.mark.parametrize(("name", "options", "oracle"), ROUGH, ids=[label_of(*row) for row in ROUGH])
+@with_any_and_single_root
+def test_free_moves_of_swap_lose_nothing_on_the_way_of_the_static_oracle(name, options, oracle, single_root, n):
+    system = make_system(name, single_root=single_root, **options)
+    rows_of = {key(s): rows for s, rows in brute_costs(name, tuple(options.items()), single_root, n)}
+    bound = system.oracle(oracle)
+    for index, gold in enumerate(trees(n, single_root)):
+        bind(bound, gold)
+        s = system.start(n)
+        while not system.is_final(s):
+            costs = bound.costs(s)
+            best, label = bound.action(s)
+            assert costs[best] == 0, describe(system, s, gold, best)
+            for move, expected in rows_of[key(s)]:
+                if costs[move] == 0:
+                    assert expected[index] == 0, describe(system, s, gold, move)
+            system.apply(s, best, label)
