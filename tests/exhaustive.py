@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import tanglewood.core.state
 from brute_trees import all_trees
+from tanglewood import compiled
 from tanglewood.core.state import State
 from tanglewood.errors import ConfigError
 from tanglewood.systems import SYSTEMS, make_system
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tanglewood.core.oracle import Oracle
     from tanglewood.core.system import TransitionSystem
 
-COMPILED = not tanglewood.core.state.__file__.endswith(".py")
+COMPILED = compiled()
 LABEL = 0  # one label is enough to see which heads come out
 Heads = tuple[int, ...]
 

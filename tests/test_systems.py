@@ -18,6 +18,7 @@ from exhaustive import (
     label_of,
     number_of,
     over_exploring_oracles,
+    over_oracles,
     over_variants,
     reachable_states,
     slow_unless_compiled,
@@ -191,18 +192,16 @@ def test_a_copy_is_equal_and_independent(name, options, n, choices, stop):
     assert everything(s) == end == everything(twin)
 
 
-@over_variants
+@over_oracles
 @quick
-@given(n=st.integers(1, 7), choices=choices)
-def test_restart_brings_a_used_state_back_to_the_start(name, options, n, choices):
+@given(heads=random_heads(8, 1), choices=choices)
+def test_an_oracle_runs_from_the_start_whatever_state_it_is_given(name, options, oracle, heads, choices):
     system = make_system(name, **options)
-    s = walk(system, n, choices)
-    system.restart(s)
-    assert everything(s) == everything(system.start(n))
-    twice = walk(system, n, choices)
-    while not system.is_final(s):
-        system.apply(s, *chosen(system, s, choices))
-    assert everything(s) == everything(twice)
+    bound = system.oracle(oracle)
+    bind(bound, heads)
+    fresh, used = State(len(heads)), walk(system, len(heads), choices)
+    assert bound.reaches_gold(fresh) == bound.reaches_gold(used)
+    assert everything(fresh) == everything(used)
 
 
 @pytest.mark.parametrize("name", [name for name in SYSTEMS if not SYSTEMS[name].label_matters])

@@ -26,11 +26,9 @@ OPTIONS = {  # command-line word -> (type, metavar, help); the systems know whic
 }
 
 
-def add_reading(parser: argparse.ArgumentParser, *, several: bool = True) -> None:
-    """Add the files and what to do about bad sentences."""
-    parser.add_argument(
-        "files", nargs="+" if several else 1, metavar="FILE", help="CoNLL-U or CoNLL-X, plain, .gz or .xz; - is stdin"
-    )
+def add_reading(parser: argparse.ArgumentParser, *, files: str | int = "+") -> None:
+    """Add the files, as many as argparse's nargs says, and what to do about bad sentences."""
+    parser.add_argument("files", nargs=files, metavar="FILE", help="CoNLL-U or CoNLL-X, plain, .gz or .xz; - is stdin")
     parser.add_argument(
         "--on-error",
         choices=("stop", "skip", "report"),

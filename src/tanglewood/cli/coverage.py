@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tanglewood.cli.common import (
@@ -14,6 +15,7 @@ from tanglewood.cli.common import (
     print_json,
     print_table,
 )
+from tanglewood.errors import ConfigError
 
 if TYPE_CHECKING:
     import argparse
@@ -30,7 +32,7 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    add_reading(parser)
+    add_reading(parser, files="*")
     add_json(parser)
     parser.add_argument(
         "--system", nargs="+", action="extend", metavar="NAME", help="systems to count (default: all; see info)"
@@ -43,10 +45,17 @@ def run(args: argparse.Namespace) -> int:
     from tanglewood.evaluate.coverage import Coverage
     from tanglewood.systems import SYSTEMS
 
-    systems = make_systems(args.system or list(SYSTEMS), args)
+    # `--system a b FILE` reads naturally, so files behind the names are taken for files.
+    names = list(args.system or SYSTEMS)
+    files = list(args.files)
+    while names and names[-1] not in SYSTEMS and (names[-1] == "-" or Path(names[-1]).exists()):
+        files.insert(len(args.files), names.pop())
+    if not files:
+        raise ConfigError("there is no FILE to count")
+    systems = make_systems(names or list(SYSTEMS), args)
     reading = Reading(args)
     counts: dict[str, Coverage] = {}
-    for file in args.files:
+    for file in files:
         counts[file] = Coverage(systems)
         for sentence in reading.sentences(file):
             counts[file].add(sentence.tree())

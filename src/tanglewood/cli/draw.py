@@ -21,7 +21,7 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    add_reading(parser, several=False)
+    add_reading(parser, files=1)
     add_choice(parser)
     parser.add_argument("--format", choices=("text", "svg"), help="text (default) or svg (default if OUT ends in .svg)")
     parser.add_argument("-o", "--output", default="-", metavar="OUT", help="file to write (default: stdout)")

@@ -30,7 +30,7 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    add_reading(parser, several=False)
+    add_reading(parser, files=1)
     add_json(parser)
     add_choice(parser)
     parser.add_argument("--system", default="swap", metavar="NAME", help="transition system (default swap; see info)")

@@ -1,0 +1,165 @@
+"""The house plan: who may import whom, what stays out of module level, how files are named and how long they are."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tanglewood.systems import SYSTEMS
+
+SOURCE = Path(__file__).resolve().parents[1] / "src" / "tanglewood"
+MODULES = sorted(SOURCE.rglob("*.py"))
+HEAVY = {"matplotlib", "torch", "sklearn", "numpy", "scipy", "pandas"}
+LONGEST = 500
+
+# A room may import from itself, from errors and from the rooms given here. "" is the package itself.
+ROOMS: dict[str, set[str]] = {
+    "errors": set(),
+    "treebank": set(),
+    "core": {"treebank"},
+    "transforms": {"treebank"},
+    "systems": {"core", "transforms", "treebank"},
+    "evaluate": {"core", "systems", "treebank"},
+}
+ROOMS["scorers"] = ROOMS["training"] = {*ROOMS, "scorers", "training"}
+ROOMS["store"] = ROOMS["parser"] = {*ROOMS, "store", "parser"}
+for _room in ("show", "experiments", "text", "web", "scale"):
+    ROOMS[_room] = {*ROOMS["parser"], "show", "experiments", "text"}
+ROOMS["cli"] = {*ROOMS, "cli", ""}
+ROOMS[""] = {*ROOMS}
+ROOMS["__main__"] = {"cli"}
+
+EXCEPTIONS = {("treebank", "_repr_svg_", "show")}  # notebooks ask a tree to draw itself
+
+
+class Import(NamedTuple):
+    """One import of another module: its dotted name, the function around it, if any, and its line."""
+
+    module: str
+    function: str
+    line: int
+
+
+def imports(tree: ast.AST, function: str = "") -> Iterator[Import]:
+    """All imports of a module, those inside functions and for type checkers too."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(alias.name, function, node.lineno)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            for alias in node.names:  # `from tanglewood import show` is an import of tanglewood.show
+                whole = node.module == "tanglewood"
+                yield Import(f"tanglewood.{alias.name}" if whole else str(node.module), function, node.lineno)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from imports(node, node.name)
+        else:
+            yield from imports(node, function)
+
+
+def room_of(path: Path) -> str:
+    """The folder a module is in, or its own name if it stands by itself."""
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    return "" if parts == ("__init__",) else parts[0]
+
+
+def room_named(module: str) -> str:
+    """The room that an imported module of ours belongs to; names of the package itself are in room ""."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 and (parts[1] in ROOMS or (SOURCE / parts[1]).is_dir()) else ""
+
+
+def wrong_imports(room: str, text: str) -> list[str]:
+    """What a module of the room imports and should not."""
+    found = []
+    for module, function, line in imports(ast.parse(text)):
+        if module.split(".")[0] != "tanglewood":
+            continue
+        other = room_named(module)
+        allowed = ROOMS[room] | {room, "errors"}
+        if other not in allowed and (room, function, other) not in EXCEPTIONS:
+            found.append(f"line {line}: {room or 'the package'} may not import {module}")
+    return found
+
+
+def module_ids(path: Path) -> str:
+    return str(path.relative_to(SOURCE))
+
+
+over_modules = pytest.mark.parametrize("path", MODULES, ids=module_ids)
+
+
+def test_every_room_is_in_the_plan():
+    assert {room_of(path) for path in MODULES} <= set(ROOMS)
+    assert len(MODULES) > 20
+
+
+@over_modules
+def test_imports_go_in_the_direction_of_the_plan(path):
+    assert wrong_imports(room_of(path), path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    ("room", "text"),
+    [
+        ("treebank", "from tanglewood.core.state import State"),
+        ("treebank", "from tanglewood import show"),
+        ("treebank", "def draw():\n    from tanglewood.show import svg"),
+        ("core", "if TYPE_CHECKING:\n    import tanglewood.systems.swap"),
+        ("transforms", "from tanglewood.core.state import State"),
+        ("systems", "from tanglewood.evaluate.stats import TreebankStats"),
+        ("evaluate", "from tanglewood.cli.common import percent"),
+        ("show", "from tanglewood.cli import main"),
+        ("errors", "from tanglewood.treebank.tree import Tree"),
+        ("core", "from tanglewood import make_system"),
+    ],
+)
+def test_a_wrong_import_is_found(room, text):
+    assert len(wrong_imports(room, text)) == 1
+
+
+def test_the_listed_exception_is_allowed_in_its_function_only():
+    assert wrong_imports("treebank", "def _repr_svg_(self):\n    from tanglewood.show import svg") == []
+    assert wrong_imports("core", "def _repr_svg_(self):\n    from tanglewood.show import svg")
+
+
+@over_modules
+def test_nothing_heavy_is_imported_at_module_level(path):
+    found = [item for item in imports(ast.parse(path.read_text(encoding="utf-8"))) if not item.function]
+    assert [item for item in found if item.module.split(".")[0] in HEAVY] == []
+
+
+@pytest.mark.parametrize("path", [*MODULES, *sorted(SOURCE.rglob("*.pxd"))], ids=module_ids)
+def test_no_file_is_longer_than_500_lines(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST
+
+
+@over_modules
+def test_library_code_does_not_print_or_exit(path):
+    if room_of(path) in {"cli", "__main__"}:
+        return
+    calls = [node.func for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+    assert [call.lineno for call in calls if ast.unparse(call) in {"print", "exit", "sys.exit", "quit"}] == []
+
+
+def test_every_pxd_lies_beside_its_module():
+    for pxd in SOURCE.rglob("*.pxd"):
+        assert pxd.with_suffix(".py").exists() or pxd.stem == "__init__", pxd.name
+
+
+def test_every_system_has_a_pxd_so_that_it_is_compiled():
+    for path in (SOURCE / "systems").glob("*.py"):
+        assert path.stem == "__init__" or path.with_suffix(".pxd").exists(), path.name
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_a_system_is_registered_under_its_name_and_lives_in_the_file_of_that_name(name):
+    """Variants live in the file of what they vary: attardi-all in attardi.py, two-planar in planar.py."""
+    system = SYSTEMS[name]
+    assert system.name == name
+    room, file = system.__module__.rsplit(".", 1)
+    assert room == "tanglewood.systems"
+    assert (SOURCE / "systems" / f"{file}.py").exists()
+    assert file.replace("_", "-") in name
