@@ -26,8 +26,6 @@ COMPILED = compiled()
 LABEL = 0  # one label is enough to see which heads come out
 Heads = tuple[int, ...]
 
-slow_unless_compiled = () if COMPILED else (pytest.mark.slow,)
-
 # Parameters of the contract tests. --------------------------------------------------------------------------------
 
 NOT_CLOSED = "s0>s1,s1>s0,b0>s1"  # inventories that are not deletion-closed; the first from Shi & Lee 2018
@@ -91,7 +89,7 @@ def key(s: State) -> tuple:
         *s.word_heads(),
         *s.word_labels(),
         *(s.marks[i] for i in range(s.n + 1)),
-        s.phase,
+        int(s.phase),
         s.count,
         s.repaired,
     )

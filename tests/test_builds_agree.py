@@ -100,7 +100,7 @@ def test_compiled_and_interpreted_builds_agree_move_by_move(package):
     assert len(compiled) == len(interpreted)
 
 
-# Cython ignores a .pxd that it does not find beside its module, and compiles slow Python without a word. ---------------
+# Cython ignores a .pxd that it does not find beside its module, and compiles slow Python without a word. ------------
 
 
 class Declared(NamedTuple):
@@ -129,8 +129,8 @@ def declarations(text: str) -> Iterator[Declared]:
 
 
 def test_declarations_are_read_from_a_pxd():
-    text = "cdef int A, B\ncdef class C(D):\n    cdef int[:, ::1] x, y\n    cdef public int z\n    cdef int f(self, int i)\n"
-    assert [(d.owner, d.name, d.is_function, d.is_visible) for d in declarations(text + "cpdef list g(int n)\n")] == [
+    members = "    cdef int[:, ::1] x, y\n    cdef public int z\n    cdef int f(self, int i)\n"
+    assert list(declarations(f"cdef int A, B\ncdef class C(D):\n{members}cpdef list g(int n)\n")) == [
         ("", "A", False, False),
         ("", "B", False, False),
         ("C", "x", False, False),

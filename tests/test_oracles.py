@@ -2,6 +2,7 @@
 
 import json
 from functools import cache
+from itertools import combinations
 
 import pytest
 from hypothesis import given, settings
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from brute_trees import arc_degrees_2007, crossing_pairs, is_nonprojective, projective_order, random_heads
 from exhaustive import (
     COMPILED,
+    ORACLES,
     WITH_A_HOLE,
     Heads,
     bind,
@@ -16,7 +18,6 @@ from exhaustive import (
     label_of,
     over_oracles,
     reachable_trees,
-    slow_unless_compiled,
     trees,
     with_any_and_single_root,
 )
@@ -27,10 +28,12 @@ from tanglewood.errors import OracleError
 from tanglewood.systems import SYSTEMS, make_system
 
 INCOMPLETE = {"three-step"}  # its oracle has one choice of anchors only, so that it misses trees by design
-up_to_five_words = pytest.mark.parametrize("n", [1, 2, 3, 4, pytest.param(5, marks=[*slow_unless_compiled])])
+COMPLETE = [row for row in ORACLES if row[0] not in INCOMPLETE]
+FIVE_WORDS_AT_MOST = {"two-planar"}  # six have too many states
+up_to_five_words = pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 up_to_six_words = pytest.mark.parametrize(
     "n",
-    [1, 2, 3, 4, pytest.param(5, marks=[*slow_unless_compiled]), pytest.param(6, marks=[pytest.mark.slow])],
+    [1, 2, 3, 4, 5, pytest.param(6, marks=pytest.mark.slow)],
 )
 
 
@@ -54,11 +57,11 @@ def follow(system: TransitionSystem, oracle: Oracle, n: int) -> tuple[State, lis
 
 
 @up_to_six_words
-@over_oracles
+@pytest.mark.parametrize(("name", "options", "oracle"), COMPLETE, ids=[label_of(*row) for row in COMPLETE])
 @with_any_and_single_root
 def test_an_oracle_reaches_exactly_the_trees_that_some_moves_reach(name, options, oracle, single_root, n):
-    if name in INCOMPLETE:
-        pytest.skip("see the tests of what it misses")
+    if n > 5 and name in FIVE_WORDS_AT_MOST:
+        pytest.skip("too many states")
     system = make_system(name, single_root=single_root, **options)
     claimed = claimed_trees(system.oracle(oracle), n)
     if n < 5 or claimed != set(trees(n, single_root)):  # more than all trees there cannot be
@@ -114,6 +117,15 @@ def test_the_static_oracle_says_so_where_a_tree_is_not_covered(name):
             follow(system, oracle, 4)
 
 
+@over_oracles
+def test_a_state_for_another_number_of_words_is_refused(name, options, oracle):
+    bound = make_system(name, **options).oracle(oracle)
+    bind(bound, [0, 1, 1])
+    for n in (2, 4):
+        with pytest.raises(OracleError, match=f"a state for {n} words cannot hold the bound tree of 3 words"):
+            bound.reaches_gold(State(n))
+
+
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_a_tree_with_two_roots_is_not_claimed_under_single_root(name):
     oracle = make_system(name, single_root=True).oracle()
@@ -136,6 +148,17 @@ def degree_between_words(heads: Heads) -> int:
     return max((degree for degree, head in zip(arc_degrees_2007(heads)[1:], heads, strict=True) if head), default=0)
 
 
+def is_two_planar(heads: Heads) -> bool:
+    """Whether some set of arcs drawn in a second plane leaves no crossing in either."""
+    crossing = crossing_pairs(heads, with_root=False)
+    crossed = sorted({word for pair in crossing for word in pair})
+    return any(
+        all((one in second) != (other in second) for one, other in crossing)
+        for size in range(len(crossed) // 2 + 1)
+        for second in combinations(crossed, size)
+    )
+
+
 CLASSES = [
     ("arc-standard", {}, is_projective),
     ("arc-eager", {}, is_projective),
@@ -147,11 +170,11 @@ CLASSES = [
     ("planar", {}, is_planar),
     ("swap", {}, lambda _: True),
     ("covington", {}, lambda _: True),
-    ("two-planar", {}, lambda _: True),  # up to five words
+    ("two-planar", {}, is_two_planar),
 ]
 
 
-@up_to_five_words
+@up_to_six_words
 @pytest.mark.parametrize(("name", "options", "belongs"), CLASSES, ids=[label_of(*row[:2]) for row in CLASSES])
 @with_any_and_single_root
 def test_a_system_covers_the_class_of_trees_it_says(name, options, belongs, single_root, n):
@@ -160,14 +183,15 @@ def test_a_system_covers_the_class_of_trees_it_says(name, options, belongs, sing
     assert claimed_trees(system.oracle(), n) == expected
 
 
-@pytest.mark.parametrize(("n", "count"), [(3, 16), (4, 105), pytest.param(5, 756, marks=[*slow_unless_compiled])])
+@pytest.mark.parametrize(("n", "count"), [(3, 16), (4, 105), (5, 756)])
 def test_planar_reaches_16_105_and_756_trees(n, count):
     assert len(claimed_trees(make_system("planar").oracle(), n)) == count
 
 
-@pytest.mark.slow
-def test_some_tree_of_six_words_needs_three_planes():
-    assert 0 < len(claimed_trees(make_system("two-planar").oracle(), 6)) < len(trees(6))
+def test_two_planes_are_enough_for_all_trees_of_five_words_but_not_of_six():
+    oracle = make_system("two-planar").oracle()
+    assert claimed_trees(oracle, 5) == set(trees(5))
+    assert len(trees(6)) - len(claimed_trees(oracle, 6)) == 428
 
 
 # By number of words: all trees, single-rooted trees (exhaustive search, 2018 definitions of the variants).
@@ -190,7 +214,7 @@ def test_the_attardi_family_covers_as_many_trees_as_exhaustive_search_found(name
 
 @pytest.mark.parametrize(
     "n",
-    [*range(1, 6), pytest.param(6, marks=[*slow_unless_compiled]), pytest.param(7, marks=[pytest.mark.slow])],
+    [*range(1, 6), 6, pytest.param(7, marks=pytest.mark.slow)],
 )
 @pytest.mark.parametrize("name", ATTARDI_COUNTS)
 def test_the_attardi_family_covers_as_many_trees_as_the_ground_truth_says(name, n, shared):
@@ -203,7 +227,7 @@ def test_the_attardi_family_covers_as_many_trees_as_the_ground_truth_says(name, 
     assert alone == {heads for heads in claimed if heads.count(0) == 1}
 
 
-@pytest.mark.parametrize("n", [4, pytest.param(5, marks=[*slow_unless_compiled])])
+@pytest.mark.parametrize("n", [4, 5])
 def test_the_attardi_classes_include_each_other_as_the_paper_says(n):
     projective, attardi, alldeg1, all_, alls0s1 = (
         claimed_trees(make_system(name).oracle(), n) for name in ("arc-standard", *ATTARDI_COUNTS)
@@ -228,7 +252,7 @@ def test_the_greedy_oracle_would_not_do_for_an_inventory_that_is_not_closed():
 
 # three-step. ------------------------------------------------------------------------------------------------------
 
-MISSED = [(3, 0, 0), (4, 2, 0), pytest.param(5, 110, 28, marks=[*slow_unless_compiled])]
+MISSED = [(3, 0, 0), (4, 2, 0), (5, 110, 28)]
 
 
 @pytest.mark.parametrize("first", ["arc-eager", "arc-hybrid", "arc-standard"])
@@ -248,9 +272,7 @@ def test_three_step_misses_nothing_if_all_labels_differ(single_root, n):
         assert oracle.reaches_gold(State(n))
 
 
-@pytest.mark.parametrize(
-    "n", [3, pytest.param(4, marks=[*slow_unless_compiled]), pytest.param(5, marks=[pytest.mark.slow])]
-)
+@pytest.mark.parametrize("n", [3, 4, pytest.param(5, marks=pytest.mark.slow)])
 @with_any_and_single_root
 def test_three_step_reaches_what_its_oracle_claims(single_root, n):
     system = make_system("three-step", single_root=single_root)

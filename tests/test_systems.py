@@ -21,7 +21,6 @@ from exhaustive import (
     over_oracles,
     over_variants,
     reachable_states,
-    slow_unless_compiled,
     with_any_and_single_root,
     wrong_heads,
 )
@@ -425,7 +424,7 @@ def test_the_attardi_family_has_the_reduces_of_the_papers(name, reduces):
     assert {move.name for move in make_system("attardi", reduces=reduces).moves} == {"SHIFT", *reduces.split()}
 
 
-@pytest.mark.parametrize("n", [4, pytest.param(5, marks=[*slow_unless_compiled])])
+@pytest.mark.parametrize("n", [4, 5])
 def test_the_attardi_stack_is_always_in_the_order_of_the_sentence(n):
     for s in reachable_states(make_system("attardi-all", degree=3), n):
         assert s.stack_nodes() == sorted(s.stack_nodes())

@@ -40,6 +40,10 @@ class OracleError(TanglewoodError, ValueError):
     """A transition system cannot derive the given tree, or its oracle was asked from a state it does not know."""
 
 
+class UndecidedError(OracleError):
+    """An oracle that has to search gave up before it knew whether the system derives the tree."""
+
+
 class ConfigError(TanglewoodError, ValueError):
     """An unknown name or an option that does not fit."""
 

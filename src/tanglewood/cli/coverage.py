@@ -77,6 +77,9 @@ def _print(counts: dict[str, Coverage], systems: list[str]) -> None:
         tangled = sum(coverage.covered_nonprojective[system] for coverage in every)
         rows.append([system, covered, percent(covered, sentences), tangled, percent(tangled, crossing)])
     print_table(["system", "covered", "%", "of the non-projective", "%"], rows)
+    for system in systems:
+        if undecided := sum(coverage.undecided[system] for coverage in every):
+            print(f"{system}: {undecided:,} sentences undecided, where the search for a derivation gave up")
     if len(counts) > 1:
         print("\nNon-projective sentences covered, by file")
         print_table(

@@ -88,10 +88,8 @@ class Oracle:
             and s.n_deps[dependent] == self.n_deps[dependent]
         )
 
-    def _run(self, s: State) -> bool:
-        """Follow the static oracle from the initial configuration; whether it gets to the end."""
-        s._clear()
-        self.system._start(s)
+    def _follow(self, s: State) -> bool:
+        """Follow the static oracle from this state on; whether it gets to the end."""
         while not self.system._is_final(s):
             move = self._move(s)
             if move < 0 or s.steps == self.limit:
@@ -119,8 +117,14 @@ class Oracle:
         if s.n != self.n:
             raise OracleError(f"a state for {s.n} words cannot hold the bound tree of {self.n} words")
         with cython.nogil:
-            reached = self._run(s) and self._matches(s)
+            s._clear()
+            self.system._start(s)
+            reached = self._follow(s) and self._matches(s)
         return bool(reached)
+
+    def reaches_gold_from(self, s: State) -> bool:
+        """Go on from this state; whether the gold tree comes out. ``s`` ends where the run ended."""
+        return bool(self._follow(s) and self._matches(s))
 
     def matches(self, s: State) -> bool:
         """Whether the finished state holds the gold tree."""

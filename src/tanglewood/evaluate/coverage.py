@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tanglewood.core.state import State
+from tanglewood.errors import UndecidedError
 from tanglewood.evaluate.labels import LabelNumbers
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 class Coverage:
     """Running counts, by system, of the trees that its oracle rebuilds exactly.
 
+    ``undecided`` are those where an oracle that has to search gave up (inventories that are not deletion-closed).
     The systems should allow several roots (single_root off) where the treebank has them; trees with one root lose
     nothing by that.
     """
@@ -24,6 +26,7 @@ class Coverage:
         self.nonprojective_sentences = 0
         self.covered = dict.fromkeys(systems, 0)
         self.covered_nonprojective = dict.fromkeys(systems, 0)
+        self.undecided = dict.fromkeys(systems, 0)
         self._oracles = {name: system.oracle() for name, system in systems.items()}
         self._labels = LabelNumbers()
 
@@ -35,7 +38,11 @@ class Coverage:
         labels = self._labels.of(tree)
         state = State(len(tree))
         for name, oracle in self._oracles.items():
-            oracle.bind(tree.heads, labels)
+            try:
+                oracle.bind(tree.heads, labels)
+            except UndecidedError:
+                self.undecided[name] += 1
+                continue
             if oracle.reaches_gold(state):
                 self.covered[name] += 1
                 self.covered_nonprojective[name] += not projective
@@ -47,4 +54,5 @@ class Coverage:
             "nonprojective_sentences": self.nonprojective_sentences,
             "covered": self.covered,
             "covered_nonprojective": self.covered_nonprojective,
+            "undecided": self.undecided,
         }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tanglewood.core.state import State
+from tanglewood.errors import UndecidedError
 from tanglewood.evaluate.labels import LabelNumbers
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class RunningTime:
         self.swaps = 0
         self.max_swaps = 0
         self.uncovered = 0
+        self.undecided = 0  # where an oracle that has to search gave up
         self._oracle = system.oracle(oracle)
         self._swaps = any(move.name == "SWAP" for move in system.moves)
         self._labels = LabelNumbers()
@@ -45,7 +47,11 @@ class RunningTime:
         """Derive one tree; trees that the system does not cover are counted apart."""
         self.sentences += 1
         state = State(len(tree))
-        self._oracle.bind(tree.heads, self._labels.of(tree))
+        try:
+            self._oracle.bind(tree.heads, self._labels.of(tree))
+        except UndecidedError:
+            self.undecided += 1
+            return
         if not self._oracle.reaches_gold(state):
             self.uncovered += 1
             return
@@ -56,7 +62,7 @@ class RunningTime:
         self.max_swaps = max(self.max_swaps, swaps)
 
     def as_dict(self) -> dict[str, object]:
-        """Return the counts as plain data for JSON; all but ``sentences`` and ``uncovered`` are over covered trees."""
+        """Return the counts as plain data for JSON; but for ``sentences`` over covered trees only."""
         slope, r2 = fit_through_origin(self.lengths, self.transitions)
         return {
             "system": self.system,
@@ -69,4 +75,5 @@ class RunningTime:
             "slope": round(slope, 4),
             "r2": round(r2, 4),
             "uncovered": self.uncovered,
+            "undecided": self.undecided,
         }

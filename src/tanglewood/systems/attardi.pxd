@@ -19,5 +19,6 @@ cdef class Attardi(TransitionSystem):
 cdef class StaticOracle(GreedyOracle):
     cdef int[::1] plan
     cdef bint planned
+    cdef GreedyOracle closure
     cdef int plan_length
     cdef int _move(self, State s) noexcept nogil

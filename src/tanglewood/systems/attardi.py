@@ -14,12 +14,12 @@ from typing import ClassVar
 from tanglewood.core.oracle import GreedyOracle
 from tanglewood.core.state import State
 from tanglewood.core.system import Move, TransitionSystem, arc_move
-from tanglewood.errors import ConfigError, OracleError
+from tanglewood.errors import ConfigError, UndecidedError
 
 SHIFT = 0
 B0 = -1
 Reduce = tuple[int, int]  # (place of the head, place of the modifier); s0, s1, ... are 0, 1, ..., b0 is B0
-SEARCH_LIMIT = 1_000_000  # states the search for a derivation may visit
+SEARCH_LIMIT = 50_000  # states the search for a derivation may visit
 
 
 def attardi_reduces(degree: int) -> set[Reduce]:
@@ -57,19 +57,34 @@ def parse_reduces(text: str) -> set[Reduce]:
     return reduces
 
 
-def is_deletion_closed(reduces: set[Reduce]) -> bool:
-    """Whether taking any other node out of the stack turns every reduce into one that is in the inventory too.
+def deletion_closure(reduces: set[Reduce]) -> set[Reduce]:
+    """Add what each reduce turns into when other nodes are taken out of the stack.
 
-    Then an available gold reduce is always safe: from any derivation drop the modifier's later reduce, and all other
-    pairs move down into the inventory. So the greedy oracle finds a derivation wherever there is one.
+    In an inventory that is its own closure, an available gold reduce is always safe: from any derivation drop the
+    modifier's later reduce, and all other pairs move down into the inventory. So the greedy oracle finds a derivation
+    wherever there is one.
     """
-    deepest = max(max(pair) for pair in reduces)
-    return all(
-        (head - (head > gone), modifier - (modifier > gone)) in reduces
-        for head, modifier in reduces
-        for gone in range(deepest + 1)
-        if gone not in {head, modifier}
-    )
+    closure = set(reduces)
+    agenda = list(reduces)
+    while agenda:
+        head, modifier = agenda.pop()
+        for gone in range(max(head, modifier)):
+            pair = (head - (head > gone), modifier - (modifier > gone))
+            if gone not in {head, modifier} and pair not in closure:
+                closure.add(pair)
+                agenda.append(pair)
+    return closure
+
+
+def is_deletion_closed(reduces: set[Reduce]) -> bool:
+    """Whether the inventory is its own deletion closure, so that the greedy oracle is complete."""
+    return deletion_closure(reduces) == reduces
+
+
+def name_of(pair: Reduce) -> str:
+    """Write a reduce as head>modifier."""
+    head, modifier = pair
+    return f"{'b0' if head == B0 else f's{head}'}>s{modifier}"
 
 
 class StaticOracle(GreedyOracle):
@@ -78,6 +93,9 @@ class StaticOracle(GreedyOracle):
     def __init__(self, system: Attardi) -> None:
         GreedyOracle.__init__(self, system)
         self.planned = not system.is_closed
+        if self.planned:
+            closure = Attardi(reduces=",".join(map(name_of, deletion_closure(set(system.inventory)))))
+            self.closure = GreedyOracle(closure)
 
     def _prepare(self) -> None:
         if self.planned:
@@ -92,8 +110,10 @@ class StaticOracle(GreedyOracle):
     def _search(self) -> list[int]:
         """Find the moves of some derivation of the gold tree by depth-first search; none: an empty list.
 
-        Stack and buffer settle what has been built, so no configuration needs to be visited twice.
+        Stack and buffer settle what has been built, so no configuration needs to be visited twice; and none from
+        which not even the deletion-closed inventory around this one gets to the gold tree.
         """
+        self.closure.bind(self.heads)
         system = self.system
         agenda: list[tuple[State, list[int]]] = [(system.start(self.n), [])]
         seen: set[tuple[int, ...]] = set()
@@ -112,11 +132,12 @@ class StaticOracle(GreedyOracle):
                 key = (successor.left, *successor.stack_nodes())
                 if key not in seen:
                     seen.add(key)
-                    agenda.append((successor, [*path, move]))
+                    if self.closure.reaches_gold_from(successor.copy()):
+                        agenda.append((successor, [*path, move]))
             if len(seen) > SEARCH_LIMIT:
-                raise OracleError(
-                    f"{system.name}: no derivation found in {SEARCH_LIMIT} configurations; the inventory is not "
-                    "deletion-closed, so that the oracle has to search"
+                raise UndecidedError(
+                    f"{system.name}: no derivation found in {SEARCH_LIMIT:,} configurations; the inventory is not "
+                    "deletion-closed, so that the oracle has to search, and it gave up"
                 )
         return []
 
@@ -143,8 +164,7 @@ class Attardi(TransitionSystem):
         self.inventory: list[Reduce] = sorted(inventory, key=lambda pair: (pair[1], pair[0]))
         self.head_place = array("i", [B0] + [head for head, _ in self.inventory])
         self.modifier_place = array("i", [B0] + [modifier for _, modifier in self.inventory])
-        names = [f"{'b0' if head == B0 else f's{head}'}>s{modifier}" for head, modifier in self.inventory]
-        self.moves: tuple[Move, ...] = (Move("SHIFT"), *map(arc_move, names))
+        self.moves: tuple[Move, ...] = (Move("SHIFT"), *(arc_move(name_of(pair)) for pair in self.inventory))
         self.n_moves = len(self.moves)
 
     def _inventory(self, degree: int) -> set[Reduce]:
