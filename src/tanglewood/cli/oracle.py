@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     if args.plot:
         from tanglewood.show.plot import plot_running_time
 
-        plot_running_time(args.plot, {Path(file).name: time for file, time in times.items()})
+        plot_running_time(args.plot, [("/".join(Path(file).parts[-2:]), time) for file, time in times.items()])
     results = [{"file": file, **time.as_dict()} for file, time in times.items()]
     if args.json:
         print_json(results)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,14 +25,14 @@ def check_plot(target: str) -> None:
         raise MissingExtraError("plots need matplotlib: pip install 'tanglewood[plot]'")
 
 
-def plot_running_time(target: str, times: dict[str, RunningTime]) -> None:
+def plot_running_time(target: str, times: Sequence[tuple[str, RunningTime]]) -> None:
     """Draw a dot per sentence and the fitted line for each named measurement, side by side."""
     check_plot(target)
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(5.2 * len(times), 4.2), layout="constrained")
     axes = figure.subplots(1, len(times), squeeze=False)[0]
-    for axis, (name, time) in zip(axes, times.items(), strict=True):
+    for axis, (name, time) in zip(axes, times, strict=True):
         slope, r2 = fit_through_origin(time.lengths, time.transitions)
         longest = max(time.lengths, default=1)
         # Many dots as vectors make a file of megabytes; the dots alone become a picture.
