@@ -2,10 +2,13 @@ cdef class State:
     cdef readonly int n
     cdef int[::1] block
     cdef public int[::1] stack, buffer, heads, labels, n_deps, aside, aside_labels, component, marks
+    cdef public int[::1] left1, left2, right1, right2
     cdef public int depth, left, aside_depth, phase, steps, arcs, count, repaired
     cdef void _clear(self) noexcept nogil
     cdef void _copy_from(self, State other) noexcept nogil
     cdef void _attach(self, int head, int dependent, int label) noexcept nogil
+    cdef void _see_child(self, int head, int dependent) noexcept nogil
+    cdef void _part(self) noexcept nogil
     cdef int _root_of(self, int node) noexcept nogil
     cdef int _top(self) noexcept nogil
     cdef int _front(self) noexcept nogil

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from array import array
 
-FIELDS = 9  # arrays in the block, each of n + 2 ints
+FIELDS = 13  # arrays in the block, each of n + 2 ints
 
 
 class State:
     """Stack, buffer and the arcs built so far; node 0 is the artificial root, -1 means none.
 
-    ``stack[depth - 1]`` is the top of the stack, ``buffer[left - 1]`` the front of the buffer. What only some
+    ``stack[depth - 1]`` is the top of the stack, ``buffer[left - 1]`` the front of the buffer; ``left1`` and ``left2``
+    are the leftmost and second leftmost dependent of each node, ``right1`` and ``right2`` likewise. What only some
     systems need has a field of its own: ``aside`` is a second list (skipped words, the other plane's stack, open
     valencies, with ``aside_labels`` beside it), ``component`` a union-find forest over the arcs, ``marks`` a number
     per word, ``phase`` and ``count`` a number per configuration. ``repaired`` counts the words a final step hung
@@ -21,27 +22,30 @@ class State:
         self.n = n
         size = n + 2
         self.block = memoryview(array("i", bytes(4 * FIELDS * size)))
-        self.stack = self.block[:size]
-        self.buffer = self.block[size : 2 * size]
-        self.heads = self.block[2 * size : 3 * size]
-        self.labels = self.block[3 * size : 4 * size]
-        self.n_deps = self.block[4 * size : 5 * size]
-        self.aside = self.block[5 * size : 6 * size]
-        self.aside_labels = self.block[6 * size : 7 * size]
-        self.component = self.block[7 * size : 8 * size]
-        self.marks = self.block[8 * size :]
+        # First the arrays that begin with -1, then those that begin with 0, then those that systems fill.
+        self.heads = self.block[:size]
+        self.labels = self.block[size : 2 * size]
+        self.left1 = self.block[2 * size : 3 * size]
+        self.left2 = self.block[3 * size : 4 * size]
+        self.right1 = self.block[4 * size : 5 * size]
+        self.right2 = self.block[5 * size : 6 * size]
+        self.n_deps = self.block[6 * size : 7 * size]
+        self.marks = self.block[7 * size : 8 * size]
+        self.stack = self.block[8 * size : 9 * size]
+        self.buffer = self.block[9 * size : 10 * size]
+        self.aside = self.block[10 * size : 11 * size]
+        self.aside_labels = self.block[11 * size : 12 * size]
+        self.component = self.block[12 * size :]
         self._clear()
 
     def _clear(self) -> None:
         """Forget all arcs and empty every list; a system's start fills stack and buffer."""
         self.depth = self.left = self.aside_depth = self.phase = self.steps = self.arcs = self.count = 0
         self.repaired = 0
-        for node in range(self.n + 1):
-            self.heads[node] = -1
-            self.labels[node] = -1
-            self.n_deps[node] = 0
-            self.component[node] = node
-            self.marks[node] = 0
+        for i in range(6 * (self.n + 2)):
+            self.block[i] = -1
+        for i in range(6 * (self.n + 2), 8 * (self.n + 2)):
+            self.block[i] = 0
 
     def copy(self) -> State:
         """Return an independent copy."""
@@ -63,13 +67,32 @@ class State:
     def _attach(self, head: int, dependent: int, label: int) -> None:
         """Add the arc head -> dependent; a head the dependent had before is replaced."""
         old = self.heads[dependent]
-        if old >= 0:
-            self.n_deps[old] -= 1
-        else:
-            self.arcs += 1
         self.heads[dependent] = head
         self.labels[dependent] = label
         self.n_deps[head] += 1
+        self._see_child(head, dependent)
+        if old < 0:
+            self.arcs += 1
+            return
+        self.n_deps[old] -= 1
+        self.left1[old] = self.left2[old] = self.right1[old] = self.right2[old] = -1
+        for word in range(1, self.n + 1):
+            if self.heads[word] == old:
+                self._see_child(old, word)
+
+    def _see_child(self, head: int, dependent: int) -> None:
+        """Keep the two outermost dependents on either side of the head up to date."""
+        if dependent < head:
+            if self.left1[head] < 0 or dependent < self.left1[head]:
+                self.left2[head] = self.left1[head]
+                self.left1[head] = dependent
+            elif dependent > self.left1[head] and (self.left2[head] < 0 or dependent < self.left2[head]):
+                self.left2[head] = dependent
+        elif self.right1[head] < 0 or dependent > self.right1[head]:
+            self.right2[head] = self.right1[head]
+            self.right1[head] = dependent
+        elif dependent < self.right1[head] and dependent > self.right2[head]:
+            self.right2[head] = dependent
 
     def _top(self) -> int:
         """Top of the stack, or -1."""
@@ -85,8 +108,13 @@ class State:
         self.stack[self.depth] = self.buffer[self.left]
         self.depth += 1
 
+    def _part(self) -> None:
+        """Make every node a component of its own, for systems that join components when they add an arc."""
+        for node in range(self.n + 1):
+            self.component[node] = node
+
     def _root_of(self, node: int) -> int:
-        """Representative of the node's component, for systems that join components when they add an arc."""
+        """Representative of the node's component."""
         while self.component[node] != node:
             self.component[node] = self.component[self.component[node]]
             node = self.component[node]

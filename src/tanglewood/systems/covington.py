@@ -122,6 +122,7 @@ class Covington(TransitionSystem):
     def _start(self, s: State) -> None:
         # The left list is always a prefix of 0..n: its nodes are laid out once, depth says how many are on it.
         self._fill(s, 0, 1)
+        s._part()
         for node in range(s.n + 1):
             s.stack[node] = node
 

@@ -104,6 +104,7 @@ class Planar(TransitionSystem):
 
     def _start(self, s: State) -> None:
         self._fill(s, 1, 1)
+        s._part()
 
     def _is_final(self, s: State) -> bool:
         return s.left == 0

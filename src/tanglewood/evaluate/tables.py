@@ -1,0 +1,120 @@
+"""Attachment scores by groups of arcs: label, length, direction, degree of non-projectivity."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tanglewood.errors import ConfigError
+from tanglewood.evaluate.scores import Comparison, percentage, rounded
+from tanglewood.treebank import measures
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tanglewood.treebank.sentence import Sentence
+
+LENGTHS = ((1, "1"), (2, "2"), (6, "3-6"), (10, "7-10"), (20, "11-20"))
+LONGER = "21+"
+ROOT = "root"  # arcs from node 0 have neither a length nor a direction
+
+
+def _label_groups(sentence: Sentence) -> list[str]:
+    return sentence.deprels
+
+
+def _length_groups(sentence: Sentence) -> list[str]:
+    return [_length(abs(word - head)) if head else ROOT for word, head in enumerate(sentence.heads()[1:], 1)]
+
+
+def _length(length: int) -> str:
+    return next((name for longest, name in LENGTHS if length <= longest), LONGER)
+
+
+def _direction_groups(sentence: Sentence) -> list[str]:
+    return [("left" if word < head else "right") if head else ROOT for word, head in enumerate(sentence.heads()[1:], 1)]
+
+
+def _degree_groups(sentence: Sentence) -> list[str]:
+    return [str(degree) for degree in measures.arc_degrees_2007(sentence.heads())[1:]]
+
+
+GROUPS: dict[str, Callable[[Sentence], list[str]]] = {
+    "label": _label_groups,
+    "length": _length_groups,
+    "direction": _direction_groups,
+    "degree": _degree_groups,
+}
+ORDER = [name for _, name in LENGTHS] + [LONGER, "left", "right", ROOT]
+
+
+@dataclass(slots=True)
+class Right:
+    """How many arcs there are, with the right head, and with the right head and label."""
+
+    arcs: int = 0
+    heads: int = 0
+    both: int = 0
+
+
+@dataclass(slots=True)
+class Row:
+    """The arcs of one group: those that gold has and those that the system has."""
+
+    gold: Right = field(default_factory=Right)
+    system: Right = field(default_factory=Right)
+
+    def as_dict(self) -> dict[str, int | float | None]:
+        """Return counts and scores: ``uas`` and ``las`` over gold arcs of the group, precision over predicted ones."""
+        las = percentage(self.gold.both, self.gold.arcs)
+        precision = percentage(self.system.both, self.system.arcs)
+        return rounded(
+            {
+                "gold": self.gold.arcs,
+                "system": self.system.arcs,
+                "uas": percentage(self.gold.heads, self.gold.arcs),
+                "las": las,
+                "uas_precision": percentage(self.system.heads, self.system.arcs),
+                "las_precision": precision,
+                "las_f1": 2 * las * precision / (las + precision) if las and precision else 0.0,
+            }
+        )
+
+
+class Table:
+    """Running counts of the sentences added by groups of arcs, which are named in GROUPS."""
+
+    def __init__(self, by: str) -> None:
+        if by not in GROUPS:
+            raise ConfigError(f"there is no table by {by!r}; there are {', '.join(GROUPS)}")
+        self.by = by
+        self._gold: Counter[tuple[str, bool, bool]] = Counter()
+        self._system: Counter[tuple[str, bool, bool]] = Counter()
+
+    def add(self, comparison: Comparison) -> None:
+        """Count one sentence."""
+        for counts, sentence in ((self._gold, comparison.gold), (self._system, comparison.system)):
+            groups = comparison.select(GROUPS[self.by](sentence))
+            counts.update(zip(groups, comparison.head_right, comparison.arc_right, strict=True))
+
+    def rows(self) -> dict[str, Row]:
+        """Return the groups: labels from frequent to rare in gold, others ascending."""
+        found: defaultdict[str, Row] = defaultdict(Row)
+        for counts, side in ((self._gold, "gold"), (self._system, "system")):
+            for (group, head, both), count in counts.items():
+                right: Right = getattr(found[group], side)
+                right.arcs += count
+                right.heads += count * head
+                right.both += count * both
+        return {group: found[group] for group in sorted(found, key=lambda group: self._place(group, found[group]))}
+
+    def _place(self, group: str, row: Row) -> tuple[int, str]:
+        """Return by what a group is sorted."""
+        if self.by == "label":
+            return (-row.gold.arcs, group)
+        return (int(group) if self.by == "degree" else ORDER.index(group), "")
+
+    def as_dict(self) -> dict[str, dict[str, int | float | None]]:
+        """Return the rows as plain data for JSON."""
+        return {group: row.as_dict() for group, row in self.rows().items()}
