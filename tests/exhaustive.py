@@ -128,6 +128,22 @@ def reachable_states(system: TransitionSystem, n: int) -> list[State]:
     return list(seen.values())
 
 
+def longest_sequence(system: TransitionSystem, n: int) -> int:
+    """The most moves that any parse of n words takes; fails if some sequence of moves comes back to a state."""
+    longest: dict[tuple, int | None] = {}
+
+    def moves_left(s: State) -> int:
+        state_key = key(s)
+        if state_key not in longest:
+            longest[state_key] = None  # under way
+            longest[state_key] = max((1 + moves_left(after) for _, after in successors(system, s)), default=0)
+        moves = longest[state_key]
+        assert moves is not None, f"moves could go on forever from {s.stack_nodes()} {s.buffer_nodes()}"
+        return moves
+
+    return moves_left(system.start(n))
+
+
 def reachable_trees(system: TransitionSystem, n: int) -> set[Heads]:
     """Heads of all trees that legal moves lead to, those left out that needed the single-root repair."""
     return {tuple(s.word_heads()) for s in reachable_states(system, n) if system.is_final(s) and not s.repaired}

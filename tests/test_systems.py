@@ -16,6 +16,7 @@ from exhaustive import (
     bind,
     everything,
     label_of,
+    longest_sequence,
     number_of,
     over_exploring_oracles,
     over_oracles,
@@ -226,10 +227,13 @@ def test_every_parse_of_these_takes_2n_moves_plus_a_shift_of_the_root_if_it_star
 
 
 @over_variants
-def test_max_steps_is_a_bound_and_not_far_off(name, options):
-    """The longest walk found for three words takes at least a third of the bound, so that arrays are not oversized."""
-    system = make_system(name, **options)
-    assert max(s.steps for s in reachable_states(system, 3)) * 3 >= system.max_steps(3)
+@with_any_and_single_root
+def test_max_steps_bounds_every_sequence_of_moves_and_is_not_far_off(name, options, single_root):
+    """Not far off, so that arrays are not oversized: with three words it is at most twice the longest."""
+    system = make_system(name, single_root=single_root, **options)
+    longest = [longest_sequence(system, n) for n in (1, 2, 3)]
+    assert all(longest[n - 1] <= system.max_steps(n) for n in (1, 2, 3))
+    assert system.max_steps(3) <= 2 * longest[-1]
 
 
 @quick
@@ -264,6 +268,21 @@ def test_swap_then_shift_allows_a_swap_of_another_pair_but_not_of_the_same():
     system.apply(s, swap)
     assert (s.stack_nodes(), s.buffer_nodes()) == ([0, 2, 3], [1])
     assert system.is_legal(s, swap)  # 2 and 3
+
+
+@quick
+@given(n=st.integers(3, 9), choices=choices)
+def test_three_step_takes_a_word_from_its_anchor_once_at_most(n, choices):
+    system = make_system("three-step")
+    s = system.start(n)
+    moved = set()
+    while not system.is_final(s):
+        move, label = chosen(system, s, choices)
+        if system.moves[move].name.startswith("Dist"):
+            dependent = system.arc(s, move, label)[1]
+            assert dependent not in moved
+            moved.add(dependent)
+        system.apply(s, move, label)
 
 
 # Oracles that may be asked anywhere. ------------------------------------------------------------------------------

@@ -131,8 +131,12 @@ class Oracle:
         return bool(self._matches(s))
 
     def action(self, s: State) -> tuple[int, int]:
-        """Return the (move, label) the static oracle takes in this state."""
+        """Return the (move, label) to take in this state: the static oracle's, or where that one costs, a free one."""
         move = self._move(s)
+        if self.explores:
+            costs = self.costs(s)
+            free = [m for m in self.system.legal_moves(s) if costs[m] == 0]
+            move = move if move in free or not free else free[0]
         if move < 0 or not self.system.is_legal(s, move, self._label(s, move)):
             raise OracleError(f"{self.system.name}: no move leads on to the gold tree; it is not covered")
         return (move, self._label(s, move))

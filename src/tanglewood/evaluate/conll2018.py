@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from tanglewood.treebank.sentence import Sentence
 
 CONTENT = frozenset(
-    "nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse nmod appos nummod acl amod "
-    "conj fixed flat compound list parataxis orphan goeswith reparandum root dep".split()
+    "nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse nmod "  # noqa: SIM905
+    "appos nummod acl amod conj fixed flat compound list parataxis orphan goeswith reparandum root dep".split()
 )
-FUNCTION = frozenset("aux cop mark det clf case cc".split())  # noqa: SIM905 - as in the official list
+FUNCTION = frozenset("aux cop mark det clf case cc".split())  # noqa: SIM905
 FEATURES = frozenset(
-    "PronType NumType Poss Reflex Foreign Abbr Gender Animacy Number Case Definite Degree VerbForm Mood Tense Aspect "
-    "Voice Evident Polarity Person Polite".split()
+    "PronType NumType Poss Reflex Foreign Abbr Gender Animacy Number Case Definite Degree "  # noqa: SIM905
+    "VerbForm Mood Tense Aspect Voice Evident Polarity Person Polite".split()
 )
 
 Child = tuple[int, str, str, str]  # place, universal label, UPOS, universal features

@@ -43,7 +43,7 @@ def evaluate(gold: Iterable[Sentence], system: Iterable[Sentence], *, punctuatio
 def aligned(
     gold: Iterable[Sentence], systems: Sequence[Iterable[Sentence]]
 ) -> Iterator[tuple[Sentence, tuple[Sentence, ...]]]:
-    """Give each gold sentence with the same sentence of every system; a FormatError says where words differ."""
+    """Give each gold sentence with the sentence of every system; a FormatError says if one side ends early."""
     before: tuple[Sentence | None, ...] = (None,) * (len(systems) + 1)
     for row in zip_longest(gold, *systems):
         first, *rest = row
@@ -52,8 +52,6 @@ def aligned(
                 raise _end_error(other, before[0], "gold")
             if first is not None and other is None:
                 raise _end_error(first, last, "system")
-            if first is not None and other is not None and first.forms != other.forms:
-                raise _word_error(first, other)
         if first is not None:
             yield first, tuple(rest)
         before = row
@@ -72,19 +70,13 @@ def _word_error(gold: Sentence, system: Sentence) -> FormatError:
         (i, *pair) for i, pair in enumerate(zip_longest(gold.forms, system.forms), 1) if pair[0] != pair[1]
     )
     if one is None or other is None:
-        short, long = (gold, system) if one is None else (system, gold)
-        number = len(short) + 1
+        short, place = (gold, system) if one is None else (system, gold)
         problem = f"word {number} is {one or other!r}, but the sentence at {_place(short)} has {len(short)} words only"
-        place, word = long, number
     else:
+        place = system
         problem = f"word {number} is {other!r}, but {one!r} in gold at {_place(gold, number)}"
-        place, word = system, number
-    return FormatError(
-        f"{problem}; both should have the same words",
-        file=place.file,
-        line=place.line_of(word),
-        sent_id=place.sent_id,
-    )
+    problem += "; both should have the same words"
+    return FormatError(problem, file=place.file, line=place.line_of(number), sent_id=place.sent_id)
 
 
 def _place(sentence: Sentence, word: int | None = None) -> str:
@@ -116,7 +108,9 @@ class Comparison:
 
 
 def compare(gold: Sentence, system: Sentence, *, punctuation: bool = True) -> Comparison:
-    """Compare the trees of two sentences with the same words."""
+    """Compare the trees of two sentences; a FormatError says where their words differ."""
+    if gold.forms != system.forms:
+        raise _word_error(gold, system)
     gold_heads, system_heads = gold.heads(), system.heads()
     head_right = list(map(eq, gold_heads[1:], system_heads[1:]))
     label_right = list(map(eq, gold.deprels, system.deprels))

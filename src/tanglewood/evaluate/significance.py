@@ -49,7 +49,7 @@ class McNemar:
         discordant = self.only_first + self.only_second
         fewer = min(self.only_first, self.only_second)
         tail = sum(math.comb(discordant, k) for k in range(fewer + 1))
-        return min(1.0, 2 * tail / 2**discordant)
+        return min(1.0, 2 * tail / (1 << discordant))
 
     @property
     def significant(self) -> bool:
@@ -91,9 +91,7 @@ class Pairs:
 
     def tests(self) -> dict[tuple[int, int], dict[str, McNemar]]:
         """Return the tests by pair of systems, counted from 0, and score."""
-        return {
-            pair: {name: McNemar(*only) for name, only in counts.items()} for pair, counts in self._counts.items()
-        }
+        return {pair: {name: McNemar(*only) for name, only in counts.items()} for pair, counts in self._counts.items()}
 
 
 @dataclass(frozen=True, slots=True)

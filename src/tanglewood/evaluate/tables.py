@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tanglewood.errors import ConfigError
-from tanglewood.evaluate.scores import Comparison, percentage, rounded
+from tanglewood.evaluate.scores import Comparison, Right, percentage, rounded
 from tanglewood.treebank import measures
 
 if TYPE_CHECKING:
@@ -50,15 +50,6 @@ ORDER = [name for _, name in LENGTHS] + [LONGER, "left", "right", ROOT]
 
 
 @dataclass(slots=True)
-class Right:
-    """How many arcs there are, with the right head, and with the right head and label."""
-
-    arcs: int = 0
-    heads: int = 0
-    both: int = 0
-
-
-@dataclass(slots=True)
 class Row:
     """The arcs of one group: those that gold has and those that the system has."""
 
@@ -67,15 +58,16 @@ class Row:
 
     def as_dict(self) -> dict[str, int | float | None]:
         """Return counts and scores: ``uas`` and ``las`` over gold arcs of the group, precision over predicted ones."""
-        las = percentage(self.gold.both, self.gold.arcs)
-        precision = percentage(self.system.both, self.system.arcs)
+        las = percentage(self.gold.arcs, self.gold.words)
+        precision = percentage(self.system.arcs, self.system.words)
         return rounded(
             {
-                "gold": self.gold.arcs,
-                "system": self.system.arcs,
-                "uas": percentage(self.gold.heads, self.gold.arcs),
+                "gold": self.gold.words,
+                "system": self.system.words,
                 "las": las,
-                "uas_precision": percentage(self.system.heads, self.system.arcs),
+                "uas": percentage(self.gold.heads, self.gold.words),
+                "la": percentage(self.gold.labels, self.gold.words),
+                "uas_precision": percentage(self.system.heads, self.system.words),
                 "las_precision": precision,
                 "las_f1": 2 * las * precision / (las + precision) if las and precision else 0.0,
             }
@@ -89,30 +81,32 @@ class Table:
         if by not in GROUPS:
             raise ConfigError(f"there is no table by {by!r}; there are {', '.join(GROUPS)}")
         self.by = by
-        self._gold: Counter[tuple[str, bool, bool]] = Counter()
-        self._system: Counter[tuple[str, bool, bool]] = Counter()
+        self._gold: Counter[tuple[str, bool, bool, bool]] = Counter()
+        self._system: Counter[tuple[str, bool, bool, bool]] = Counter()
 
     def add(self, comparison: Comparison) -> None:
         """Count one sentence."""
         for counts, sentence in ((self._gold, comparison.gold), (self._system, comparison.system)):
             groups = comparison.select(GROUPS[self.by](sentence))
-            counts.update(zip(groups, comparison.head_right, comparison.arc_right, strict=True))
+            right = (comparison.head_right, comparison.label_right, comparison.arc_right)
+            counts.update(zip(groups, *right, strict=True))
 
     def rows(self) -> dict[str, Row]:
         """Return the groups: labels from frequent to rare in gold, others ascending."""
         found: defaultdict[str, Row] = defaultdict(Row)
         for counts, side in ((self._gold, "gold"), (self._system, "system")):
-            for (group, head, both), count in counts.items():
+            for (group, head, label, arc), count in counts.items():
                 right: Right = getattr(found[group], side)
-                right.arcs += count
+                right.words += count
                 right.heads += count * head
-                right.both += count * both
+                right.labels += count * label
+                right.arcs += count * arc
         return {group: found[group] for group in sorted(found, key=lambda group: self._place(group, found[group]))}
 
     def _place(self, group: str, row: Row) -> tuple[int, str]:
         """Return by what a group is sorted."""
         if self.by == "label":
-            return (-row.gold.arcs, group)
+            return (-row.gold.words, group)
         return (int(group) if self.by == "degree" else ORDER.index(group), "")
 
     def as_dict(self) -> dict[str, dict[str, int | float | None]]:

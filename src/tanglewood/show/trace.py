@@ -64,7 +64,7 @@ def format_trace(steps: Sequence[Step], forms: Sequence[str], aside_name: str = 
         row = [step.transition, _stack([words[i] for i in step.stack]), _buffer([words[i] for i in step.buffer])]
         if aside_name:
             opened = [words[node] if label is None else f"{label}:{words[node]}" for node, label in step.aside]
-            row.append(f"[{', '.join(opened)}]")
+            row.append(_stack(opened))
         row.append("" if step.arc is None else f"({step.arc[0]}, {step.arc[1]}, {step.arc[2]})")
         rows.append(row)
     widths = [max(len(row[column]) for row in rows) for column in range(len(header))]

@@ -18,6 +18,7 @@ from tanglewood.errors import ConfigError, UndecidedError
 
 SHIFT = 0
 B0 = -1
+DEGREE = {"degree": "highest distance on the stack between head and modifier; 2 if not given"}
 Reduce = tuple[int, int]  # (place of the head, place of the modifier); s0, s1, ... are 0, 1, ..., b0 is B0
 SEARCH_LIMIT = 50_000  # states the search for a derivation may visit
 
@@ -146,10 +147,10 @@ class Attardi(TransitionSystem):
     """SHIFT and an inventory of reduces: by default Attardi's of degree 2."""
 
     name = "attardi"
-    covers = "mildly non-projective trees: words may skip up to degree - 1 subtrees"
+    covers = "trees whose arcs skip at most degree - 1 subtrees of the stack"
     paper = "Attardi 2006; Cohen et al. 2011"
     options: ClassVar[dict[str, str]] = {
-        "degree": "highest distance on the stack between head and modifier; 2 if not given",
+        **DEGREE,
         "reduces": "an inventory of one's own, such as s0>s1,s1>s0,b0>s1",
     }
     oracles: ClassVar[dict[str, type]] = {"static": StaticOracle}
@@ -218,7 +219,9 @@ class AttardiAllDeg1(Attardi):
     """Variant 1 of Shi & Lee 2018: all reduces between neighbours."""
 
     name = "attardi-alldeg1"
+    covers = "those of attardi and more, by reduces between any two neighbours"
     paper = "Shi & Lee 2018, ALLDEG1"
+    options = DEGREE
 
     def _inventory(self, degree: int) -> set[Reduce]:
         return alldeg1_reduces(degree)
@@ -228,7 +231,9 @@ class AttardiAll(Attardi):
     """Variant 2 of Shi & Lee 2018: all nine reduces."""
 
     name = "attardi-all"
+    covers = "those of the other three and more, by all reduces of degree 2 and from the buffer"
     paper = "Shi & Lee 2018, ALL"
+    options = DEGREE
 
     def _inventory(self, degree: int) -> set[Reduce]:
         return all_reduces(degree)
@@ -238,7 +243,9 @@ class AttardiAllS0S1(Attardi):
     """Variant 3 of Shi & Lee 2018: all reduces of s0 and s1, exact inference in O(n^6)."""
 
     name = "attardi-alls0s1"
+    covers = "those of attardi-all that need no reduce of s2"
     paper = "Shi & Lee 2018, ALLs0s1"
+    options = DEGREE
 
     def _inventory(self, degree: int) -> set[Reduce]:
         return alls0s1_reduces(degree)

@@ -115,6 +115,9 @@ class ThreeStep(TransitionSystem):
 
     def _start(self, s: State) -> None:
         self.first._start(s)
+        if s.n == 0:  # nothing to do in any step
+            s.phase = RIGHT_PASS
+            s.depth = 0
 
     def _is_final(self, s: State) -> bool:
         return s.phase == RIGHT_PASS and s.depth == 0
