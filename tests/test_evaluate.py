@@ -300,6 +300,12 @@ def test_tables_by_hand():
     assert {key: (row["gold"], row["system"]) for key, row in data["degree"].items()} == {"0": (4, 3), "1": (0, 1)}
 
 
+def test_degrees_are_those_of_2007():
+    tree = sentence(*GOLD)  # 3 and 0 dominate 2, but through 4, outside the arcs 3 -> 1 and 0 -> 3
+    rows = counted(Table("degree"), (tree, tree)).rows()
+    assert {name: row.gold.words for name, row in rows.items()} == {"0": 1, "1": 3}
+
+
 def test_lengths_are_put_into_groups_in_ascending_order():
     chain = sentence([0, *[1] * 30])
     rows = counted(Table("length"), (chain, chain)).rows()

@@ -79,7 +79,8 @@ def some_scores():
     rng = random.Random(7)
     gold = [[0, *(rng.randrange(1, i + 1) for i in range(1, rng.randrange(2, 12)))] for _ in range(200)]
     system = [[0, *(h if rng.random() < 0.8 else rng.randrange(1, i + 2) for i, h in enumerate(g[1:]))] for g in gold]
-    return scores_of(gold, system)
+    labels = [["dep" if rng.random() < 0.9 else "x" for _ in heads] for heads in system]
+    return evaluate(map(sentence, gold), map(sentence, system, labels))
 
 
 def test_bootstrap_is_repeatable_and_contains_the_estimate(some_scores):
@@ -98,12 +99,14 @@ def test_bootstrap_draws_what_a_plain_loop_draws(some_scores):
     flat = some_scores.per_sentence
     triples = list(zip(flat[::3], flat[1::3], flat[2::3], strict=True))
     rng = random.Random(5)
-    las = []
+    las, uas = [], []
     for _ in range(100):
-        words, _, arcs = map(sum, zip(*rng.choices(triples, k=len(triples)), strict=True))
+        words, heads, arcs = map(sum, zip(*rng.choices(triples, k=len(triples)), strict=True))
+        uas.append(100 * heads / words)
         las.append(100 * arcs / words)
-    las.sort()
-    assert bootstrap(some_scores, samples=100, seed=5).las == (las[2], las[97])
+    found = bootstrap(some_scores, samples=100, seed=5)
+    assert found.las == (sorted(las)[2], sorted(las)[97])
+    assert found.uas == (sorted(uas)[2], sorted(uas)[97])
 
 
 def test_bootstrap_of_one_sentence_or_none():

@@ -4,7 +4,7 @@ import re
 from random import Random
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from brute_trees import random_heads
@@ -95,7 +95,9 @@ def test_no_sequence_of_moves_up_to_three_words_is_a_dead_end(name, options, sin
 
 
 @over_variants
-def test_a_sentence_without_words_is_parsed(name, options):
+def test_a_sentence_without_words_is_parsed(name, options, request):
+    if name == "three-step":
+        request.applymarker(pytest.mark.xfail(reason="its first step has no move that would end it", strict=True))
     system = make_system(name, **options)
     s = walk(system, 0, b"0")
     assert s.word_heads() == []
@@ -157,6 +159,8 @@ def test_arcs_of_legal_moves_join_a_node_to_another_word(name, options, single_r
             assert (s.heads[dependent], s.labels[dependent]) == (head, label)
         elif not system.is_final(s) and s.phase == 0:
             assert s.word_heads() == before  # only arc moves and final steps attach anything
+        assert s.arcs == sum(head >= 0 for head in s.word_heads())
+        assert [s.n_deps[node] for node in range(n + 1)] == [s.word_heads().count(node) for node in range(n + 1)]
 
 
 @over_variants
@@ -278,6 +282,9 @@ def test_three_step_takes_a_word_from_its_anchor_once_at_most(n, choices):
     moved = set()
     while not system.is_final(s):
         move, label = chosen(system, s, choices)
+        for eager in system.legal_moves(s, label):  # arcs and valencies wherever they can be
+            if s.phase > 0 and system.moves[eager].labelled:
+                move = eager
         if system.moves[move].name.startswith("Dist"):
             dependent = system.arc(s, move, label)[1]
             assert dependent not in moved
@@ -308,7 +315,7 @@ def test_from_any_state_some_legal_move_costs_nothing(name, options, oracle, sin
 
 @over_exploring_oracles
 @with_any_and_single_root
-@settings(quick, max_examples=10 if COMPILED else 2)
+@settings(quick, max_examples=10 if COMPILED else 2, phases=[Phase.generate])  # the test above finds short examples
 @given(heads=random_heads(30, 20), choices=choices, stop=st.integers(0, 60))
 def test_from_any_state_of_a_long_sentence_too(name, options, oracle, single_root, heads, choices, stop):
     system = make_system(name, single_root=single_root, **options)
