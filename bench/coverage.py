@@ -1,6 +1,6 @@
 """How long counting the coverage of the four Attardi-family systems takes, reading included, on one core.
 
-    python bench/coverage.py TREEBANK_FILE...
+python bench/coverage.py TREEBANK_FILE...
 """
 
 import sys

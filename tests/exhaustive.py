@@ -97,7 +97,8 @@ def key(s: State) -> tuple:
 
 def everything(s: State) -> tuple:
     """All that can be seen of a state."""
-    return (*key(s), -9, s.n, s.steps, s.arcs, *(s.n_deps[i] for i in range(s.n + 1)))
+    tables = (s.n_deps, s.left1, s.left2, s.right1, s.right2)
+    return (*key(s), -9, s.n, s.steps, s.arcs, *(table[i] for table in tables for i in range(s.n + 1)))
 
 
 def successors(system: TransitionSystem, s: State) -> list[tuple[int, State]]:

@@ -24,7 +24,7 @@ from exhaustive import (
 from tanglewood.core.oracle import Oracle
 from tanglewood.core.state import State
 from tanglewood.core.system import TransitionSystem
-from tanglewood.errors import OracleError
+from tanglewood.errors import OracleError, TreeError
 from tanglewood.systems import SYSTEMS, make_system
 
 INCOMPLETE = {"three-step"}  # its oracle has one choice of anchors only, so that it misses trees by design
@@ -115,15 +115,6 @@ def test_the_static_oracle_says_so_where_a_tree_is_not_covered(name):
         bind(oracle, heads)
         with pytest.raises(OracleError, match=f"{name}: no move leads on to the gold tree; it is not covered"):
             follow(system, oracle, 4)
-
-
-@over_oracles
-def test_a_state_for_another_number_of_words_is_refused(name, options, oracle):
-    bound = make_system(name, **options).oracle(oracle)
-    bind(bound, [0, 1, 1])
-    for n in (2, 4):
-        with pytest.raises(OracleError, match=f"a state for {n} words cannot hold the bound tree of 3 words"):
-            bound.reaches_gold(State(n))
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -379,3 +370,23 @@ def test_the_lazy_oracle_swaps_no_more_than_the_eager_one_on_long_random_trees(h
     (eager, eager_moves), (lazy, lazy_moves) = derive("eager", heads), derive("lazy", heads)
     assert eager.word_heads() == lazy.word_heads() == heads
     assert lazy_moves.count("SWAP") <= eager_moves.count("SWAP")
+
+
+@over_oracles
+def test_an_oracle_that_is_not_bound_or_bound_to_another_length_says_so(name, options, oracle):
+    system = make_system(name, **options)
+    guide = system.oracle(oracle)
+    for ask in (guide.action, guide.costs, guide.matches, guide.reaches_gold, guide.reaches_gold_from):
+        with pytest.raises(OracleError, match="call bind first"):
+            ask(system.start(3))
+    guide.bind([-1, 0])
+    for ask in (guide.action, guide.costs, guide.matches, guide.reaches_gold, guide.reaches_gold_from):
+        with pytest.raises(OracleError, match="one of 3 words, the bound gold tree has 1"):
+            ask(system.start(3))
+
+
+@pytest.mark.parametrize("heads", [[], [0], [-1, 2, 1, 0], [-1, 5], [-1, 1], [-1, -1], [0, 0]])
+def test_bind_refuses_what_is_no_tree(heads):
+    for name in SYSTEMS:
+        with pytest.raises(TreeError):
+            make_system(name).oracle().bind(heads)

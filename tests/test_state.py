@@ -12,7 +12,7 @@ def outermost(s: State, head: int) -> tuple[int, int, int, int]:
     """Leftmost, second leftmost, rightmost and second rightmost dependent, found by looking at all words."""
     left = [word for word in range(1, s.n + 1) if s.heads[word] == head and word < head]
     right = [word for word in range(s.n, 0, -1) if s.heads[word] == head and word > head]
-    return (*(left + [-1, -1])[:2], *(right + [-1, -1])[:2])
+    return (*[*left, -1, -1][:2], *[*right, -1, -1][:2])
 
 
 @pytest.mark.parametrize("name", SYSTEMS)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from tanglewood.core.state import State
 from tanglewood.core.system import TransitionSystem
-from tanglewood.errors import OracleError
+from tanglewood.errors import OracleError, TreeError
+from tanglewood.treebank.measures import offender
 
 try:
     import cython
@@ -46,9 +47,12 @@ class Oracle:
 
     def bind(self, heads: Sequence[int], labels: Sequence[int] | None = None) -> None:
         """Take a gold tree: heads (and label numbers) indexed by node, index 0 being -1."""
-        self.n = len(heads) - 1
+        nodes = array("i", heads)
+        if not nodes or nodes[0] != -1 or offender(nodes):
+            raise TreeError("the gold heads, indexed by node with -1 for node 0, do not form a tree rooted in node 0")
+        self.n = len(nodes) - 1
         self.limit = self.system.max_steps(self.n)
-        self.heads = array("i", heads)
+        self.heads = nodes
         self.labels = array("i", [-1] * len(heads) if labels is None else labels)
         self.n_deps = array("i", bytes(4 * len(heads)))
         for word in range(1, self.n + 1):
@@ -112,10 +116,16 @@ class Oracle:
 
     # The public face. -----------------------------------------------------------------------------------------
 
+    def _check(self, s: State) -> None:
+        """Raise OracleError if the state is not one of the bound tree's sentence: compiled code would not notice."""
+        if self.n < 0:
+            raise OracleError(f"the oracle of {self.system.name} is not bound to a gold tree yet; call bind first")
+        if s.n != self.n:
+            raise OracleError(f"the state is one of {s.n} words, the bound gold tree has {self.n}")
+
     def reaches_gold(self, s: State) -> bool:
         """Run from the initial configuration; whether the gold tree comes out. ``s`` ends where the run ended."""
-        if s.n != self.n:
-            raise OracleError(f"a state for {s.n} words cannot hold the bound tree of {self.n} words")
+        self._check(s)
         with cython.nogil:
             s._clear()
             self.system._start(s)
@@ -124,14 +134,17 @@ class Oracle:
 
     def reaches_gold_from(self, s: State) -> bool:
         """Go on from this state; whether the gold tree comes out. ``s`` ends where the run ended."""
+        self._check(s)
         return bool(self._follow(s) and self._matches(s))
 
     def matches(self, s: State) -> bool:
         """Whether the finished state holds the gold tree."""
+        self._check(s)
         return bool(self._matches(s))
 
     def action(self, s: State) -> tuple[int, int]:
         """Return the (move, label) to take in this state: the static oracle's, or where that one costs, a free one."""
+        self._check(s)
         move = self._move(s)
         if self.explores:
             costs = self.costs(s)
@@ -143,6 +156,7 @@ class Oracle:
 
     def costs(self, s: State) -> list[int]:
         """Return the cost of every move (meaningful where the move is legal); 0 is best."""
+        self._check(s)
         out = array("i", bytes(4 * self.system.n_moves))
         self._costs(s, out)
         return list(out)

@@ -174,7 +174,7 @@ class TwoPlanar(Planar):
 
     def _apply(self, s: State, move: int, label: int) -> None:
         """SWITCH: (σ, τ, β) => (τ, σ, β). SHIFT pushes the word on both stacks; all else is done on the active one."""
-        s.phase = move == SWITCH
+        s.phase = 1 if move == SWITCH else 0
         if move == SWITCH:
             s.count = 1 - s.count
             for place in range(max(s.depth, s.aside_depth)):

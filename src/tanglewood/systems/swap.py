@@ -116,7 +116,13 @@ class EagerOracle(Oracle):
             self.pending[node] = 0
         root = -1
         for word in range(1, s.n + 1):
-            if s.heads[word] >= 0:
+            # Gold arcs between nodes in play first, so that no makeshift head stands in their way.
+            if s.heads[word] < 0 and s.heads[self.heads[word]] < 0:
+                self.best[word] = self.heads[word]
+                if self.heads[word] == 0 and root < 0:
+                    root = word
+        for word in range(1, s.n + 1):
+            if s.heads[word] >= 0 or self.best[word] >= 0:
                 continue
             gold = self.heads[word]
             head = self._fragment(s, gold)
@@ -124,7 +130,7 @@ class EagerOracle(Oracle):
                 gold = self.heads[gold]
                 head = self._fragment(s, gold)
             self.best[word] = head
-            if head == 0 and (root < 0 or self.heads[word] == 0):
+            if head == 0 and root < 0:
                 root = word
         for word in range(1, s.n + 1):
             if s.heads[word] < 0:
