@@ -17,5 +17,12 @@ cdef class Oracle:
     @cython.locals(reached=bint)
     cpdef bint reaches_gold(self, State s) except -1
 
+cdef class LossOracle(Oracle):
+    cdef State after
+    cdef int[::1] move_costs
+    cdef int _loss(self, State s) noexcept nogil
+    cdef void _costs(self, State s, int[::1] out) noexcept nogil
+    cdef int _move(self, State s) noexcept nogil
+
 cdef class GreedyOracle(Oracle):
     cdef int _move(self, State s) noexcept nogil

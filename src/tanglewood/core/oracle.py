@@ -162,6 +162,38 @@ class Oracle:
         return list(out)
 
 
+class LossOracle(Oracle):
+    """An exact oracle: knows the fewest wrong heads any continuation can end with, and costs moves by that."""
+
+    explores = True
+
+    def _prepare(self) -> None:
+        self.after = State(self.n)
+        self.move_costs = array("i", bytes(4 * self.system.n_moves))
+
+    def _loss(self, s: State) -> int:
+        """Fewest words with a wrong head over all ways to go on from here."""
+        return 0
+
+    def _costs(self, s: State, out: array[int]) -> None:
+        """Write how many more heads each legal move makes wrong; n + 1 for illegal moves."""
+        loss = self._loss(s)
+        for move in range(self.system.n_moves):
+            out[move] = self.n + 1
+            if self.system._is_legal(s, move, -1):
+                self.after._copy_from(s)
+                self.system._take(self.after, move, -1)
+                out[move] = self._loss(self.after) - loss
+
+    def _move(self, s: State) -> int:
+        """Return the first legal move that costs nothing."""
+        self._costs(s, self.move_costs)
+        for move in range(self.system.n_moves):
+            if self.move_costs[move] == 0:
+                return move
+        return -1
+
+
 class GreedyOracle(Oracle):
     """Take the first move whose arc is gold and whose dependent is complete; else SHIFT.
 

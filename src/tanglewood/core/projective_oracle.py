@@ -10,26 +10,23 @@ from __future__ import annotations
 
 from array import array
 
-from tanglewood.core.oracle import Oracle
+from tanglewood.core.oracle import LossOracle
 from tanglewood.core.state import State
 
 NEVER = -1_000_000  # gain of what cannot be built
 
 
-class ProjectiveOracle(Oracle):
+class ProjectiveOracle(LossOracle):
     """Costs of all moves for a system whose states are settled by which arcs between the nodes in play are open."""
 
-    explores = True
-
     def _prepare(self) -> None:
+        LossOracle._prepare(self)
         size = self.n + 2
         self.nodes = array("i", bytes(4 * size))
         table = array("i", bytes(4 * size * size))
         self.gains = table[:]  # of the arc from the row's node to the column's
         self.closed_left, self.closed_right = table[:], table[:]
         self.open_left, self.open_right = table[:], table[:]
-        self.after = State(self.n)
-        self.move_costs = array("i", bytes(4 * self.system.n_moves))
 
     def _is_open(self, s: State, head: int, dependent: int) -> bool:
         """Whether an arc between two nodes in play can still come about, or is there already.
@@ -37,24 +34,6 @@ class ProjectiveOracle(Oracle):
         The nodes are given as indices into the stack, bottom first, followed by the buffer, front first.
         """
         return False
-
-    def _move(self, s: State) -> int:
-        """Return the first legal move that costs nothing."""
-        self._costs(s, self.move_costs)
-        for move in range(self.system.n_moves):
-            if self.move_costs[move] == 0 and self.system._is_legal(s, move, -1):
-                return move
-        return -1
-
-    def _costs(self, s: State, out: array[int]) -> None:
-        """Write how many more heads each legal move makes wrong; n + 1 for illegal moves."""
-        loss = self._loss(s)
-        for move in range(self.system.n_moves):
-            out[move] = self.n + 1
-            if self.system._is_legal(s, move, -1):
-                self.after._copy_from(s)
-                self.system._take(self.after, move, -1)
-                out[move] = self._loss(self.after) - loss
 
     def _loss(self, s: State) -> int:
         """Fewest words with a wrong head over all ways to go on from here."""

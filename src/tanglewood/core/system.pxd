@@ -14,3 +14,9 @@ cdef class TransitionSystem:
     cdef void _take(self, State s, int move, int label) noexcept nogil
     cdef void _fill(self, State s, int first_stacked, int first_buffered) noexcept nogil
     cdef void _hang_left_over(self, State s) noexcept nogil
+
+cdef int LEFT_ARC, RIGHT_ARC
+
+cdef class FrontArcSystem(TransitionSystem):
+    cdef int _head(self, State s, int move, int label) noexcept nogil
+    cdef int _dependent(self, State s, int move, int label) noexcept nogil

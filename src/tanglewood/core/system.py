@@ -154,3 +154,20 @@ class TransitionSystem:
         if name not in self.oracles:
             raise ConfigError(f"{self.name} has no oracle {name!r}; it has {', '.join(self.oracles)}")
         return self.oracles[name](self)
+
+
+LEFT_ARC, RIGHT_ARC = 1, 2
+
+
+class FrontArcSystem(TransitionSystem):
+    """A system whose arcs join the stack's top i and the buffer's front j: move 1 is LEFT-ARC, move 2 RIGHT-ARC."""
+
+    def _head(self, s: State, move: int, label: int) -> int:
+        if move == LEFT_ARC:
+            return s._front()
+        return s._top() if move == RIGHT_ARC else -1
+
+    def _dependent(self, s: State, move: int, label: int) -> int:
+        if move == LEFT_ARC:
+            return s._top()
+        return s._front() if move == RIGHT_ARC else -1

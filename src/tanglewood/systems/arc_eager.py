@@ -11,7 +11,7 @@ from typing import ClassVar
 from tanglewood.core.oracle import Oracle, leftmost_dependents
 from tanglewood.core.projective_oracle import ProjectiveOracle
 from tanglewood.core.state import State
-from tanglewood.core.system import Move, TransitionSystem, arc_move
+from tanglewood.core.system import FrontArcSystem, Move, arc_move
 
 SHIFT, LEFT_ARC, RIGHT_ARC, REDUCE = range(4)
 
@@ -46,7 +46,7 @@ class DynamicOracle(ProjectiveOracle):
         return head >= s.depth or head == 0
 
 
-class ArcEager(TransitionSystem):
+class ArcEager(FrontArcSystem):
     """SHIFT, LEFT-ARC and RIGHT-ARC between the stack's top and the buffer's front, REDUCE."""
 
     name = "arc-eager"
@@ -91,16 +91,6 @@ class ArcEager(TransitionSystem):
         if move == SHIFT or s.stack[s.depth - 1] == 0:
             roots += 1
         return roots == 1
-
-    def _head(self, s: State, move: int, label: int) -> int:
-        if move == LEFT_ARC:
-            return s._front()
-        return s._top() if move == RIGHT_ARC else -1
-
-    def _dependent(self, s: State, move: int, label: int) -> int:
-        if move == LEFT_ARC:
-            return s._top()
-        return s._front() if move == RIGHT_ARC else -1
 
     def _apply(self, s: State, move: int, label: int) -> None:
         """Apply the effects of Table 2.

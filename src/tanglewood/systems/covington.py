@@ -10,12 +10,12 @@ from __future__ import annotations
 from array import array
 from typing import ClassVar
 
-from tanglewood.core.oracle import Oracle, leftmost_dependents
+from tanglewood.core.oracle import LossOracle, Oracle, leftmost_dependents
 from tanglewood.core.state import State
-from tanglewood.core.system import Move, TransitionSystem, arc_move
+from tanglewood.core.system import FrontArcSystem, Move, arc_move
 from tanglewood.errors import ConfigError
 
-SHIFT, NO_ARC, LEFT_ARC, RIGHT_ARC = range(4)
+SHIFT, LEFT_ARC, RIGHT_ARC, NO_ARC = range(4)
 
 
 class StaticOracle(Oracle):
@@ -36,7 +36,7 @@ class StaticOracle(Oracle):
         return NO_ARC if self.heads[j] < i or self.leftmost[j] < i else SHIFT
 
 
-class DynamicOracle(StaticOracle):
+class DynamicOracle(LossOracle):
     """Exact costs from any state (Gómez-Rodríguez & Fernández-González 2015), for the unrestricted system.
 
     The loss of a state is the number of gold arcs out of reach plus the number of cycles that those within reach
@@ -44,26 +44,14 @@ class DynamicOracle(StaticOracle):
     repairs the tree.
     """
 
-    explores = True
-
     def __init__(self, system: Covington) -> None:
-        StaticOracle.__init__(self, system)
+        LossOracle.__init__(self, system)
         if system.bound >= 0:
             raise ConfigError("covington with max_degree has no dynamic oracle; leave the degree unbounded to train")
 
     def _prepare(self) -> None:
-        StaticOracle._prepare(self)
+        LossOracle._prepare(self)
         self.seen = array("i", bytes(4 * (self.n + 1)))
-        self.after = State(self.n)
-
-    def _costs(self, s: State, out: array[int]) -> None:
-        loss = self._loss(s)
-        for move in range(self.system.n_moves):
-            out[move] = self.n + 1
-            if self.system._is_legal(s, move, -1):
-                self.after._copy_from(s)
-                self.system._take(self.after, move, -1)
-                out[move] = self._loss(self.after) - loss
 
     def _is_open(self, s: State, head: int, dependent: int) -> bool:
         """Whether the two nodes still come face to face."""
@@ -95,8 +83,8 @@ class DynamicOracle(StaticOracle):
         return loss
 
 
-class Covington(TransitionSystem):
-    """SHIFT, NO-ARC, LEFT-ARC and RIGHT-ARC between the top of the left list and the buffer's front."""
+class Covington(FrontArcSystem):
+    """SHIFT, LEFT-ARC, RIGHT-ARC and NO-ARC between the top of the left list and the buffer's front."""
 
     name = "covington"
     covers = "all trees; with max_degree=d those whose arcs between words have degree <= d (Nivre 2007)"
@@ -108,13 +96,13 @@ class Covington(TransitionSystem):
     aside_name = "Skipped"
     all_moves: ClassVar[tuple[Move, ...]] = (
         Move("SHIFT"),
-        Move("NO-ARC"),
         arc_move("LEFT-ARC"),
         arc_move("RIGHT-ARC"),
+        Move("NO-ARC"),
     )
 
     def __init__(self, *, max_degree: int | None = None, single_root: bool = False) -> None:
-        TransitionSystem.__init__(self, single_root=single_root)
+        FrontArcSystem.__init__(self, single_root=single_root)
         if max_degree is not None and max_degree < 0:
             raise ConfigError(f"max_degree={max_degree}: a degree is 0, 1, 2, ...; leave it out for no bound")
         self.bound = -1 if max_degree is None else max_degree
@@ -158,16 +146,6 @@ class Covington(TransitionSystem):
         always permissible, since words left over hang there unasked.
         """
         return self.bound < 0 or s.depth == 1 or s.count <= self.bound
-
-    def _head(self, s: State, move: int, label: int) -> int:
-        if move == LEFT_ARC:
-            return s._front()
-        return s._top() if move == RIGHT_ARC else -1
-
-    def _dependent(self, s: State, move: int, label: int) -> int:
-        if move == LEFT_ARC:
-            return s._top()
-        return s._front() if move == RIGHT_ARC else -1
 
     def _apply(self, s: State, move: int, label: int) -> None:
         """Move on to the next pair: SHIFT to (j, j+1), any other move from (i, j) to (i-1, j)."""

@@ -1,15 +1,13 @@
 from tanglewood.core.oracle cimport Oracle
 from tanglewood.core.state cimport State
-from tanglewood.core.system cimport TransitionSystem
+from tanglewood.core.system cimport FrontArcSystem
 
 cdef int SHIFT, LEFT_ARC, RIGHT_ARC, REDUCE, SWITCH
 
-cdef class Planar(TransitionSystem):
+cdef class Planar(FrontArcSystem):
     cdef void _start(self, State s) noexcept nogil
     cdef bint _is_final(self, State s) noexcept nogil
     cdef bint _is_legal(self, State s, int move, int label) noexcept nogil
-    cdef int _head(self, State s, int move, int label) noexcept nogil
-    cdef int _dependent(self, State s, int move, int label) noexcept nogil
     cdef void _apply(self, State s, int move, int label) noexcept nogil
     cdef void _finish(self, State s) noexcept nogil
 

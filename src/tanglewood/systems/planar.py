@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from tanglewood.core.oracle import Oracle
 from tanglewood.core.state import State
-from tanglewood.core.system import Move, TransitionSystem, arc_move
+from tanglewood.core.system import FrontArcSystem, Move, arc_move
 from tanglewood.treebank.measures import crossing_pairs
 
 SHIFT, LEFT_ARC, RIGHT_ARC, REDUCE, SWITCH = range(5)
@@ -88,7 +88,7 @@ class StaticOracle(Oracle):
         return farthest < below and s.heads[farthest] < 0
 
 
-class Planar(TransitionSystem):
+class Planar(FrontArcSystem):
     """SHIFT, LEFT-ARC and RIGHT-ARC between the stack's top and the buffer's front, REDUCE."""
 
     name = "planar"
@@ -127,16 +127,6 @@ class Planar(TransitionSystem):
         j = s.buffer[s.left - 1]
         dependent = i if move == LEFT_ARC else j
         return s.heads[dependent] < 0 and s._root_of(i) != s._root_of(j)
-
-    def _head(self, s: State, move: int, label: int) -> int:
-        if move == LEFT_ARC:
-            return s._front()
-        return s._top() if move == RIGHT_ARC else -1
-
-    def _dependent(self, s: State, move: int, label: int) -> int:
-        if move == LEFT_ARC:
-            return s._top()
-        return s._front() if move == RIGHT_ARC else -1
 
     def _apply(self, s: State, move: int, label: int) -> None:
         """Apply the effects.
