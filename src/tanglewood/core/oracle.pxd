@@ -12,6 +12,7 @@ cdef class Oracle:
     cdef int _label(self, State s, int move) noexcept nogil
     cdef void _costs(self, State s, int[::1] out) noexcept nogil
     cdef bint _is_gold(self, State s, int head, int dependent) noexcept nogil
+    cdef int _check(self, State s) except -1
     cdef bint _follow(self, State s) noexcept nogil
     cdef bint _matches(self, State s) noexcept nogil
     @cython.locals(reached=bint)

@@ -98,7 +98,7 @@ class Oracle:
             move = self._move(s)
             if move < 0 or s.steps == self.limit:
                 return False
-            label = self._label(s, move)
+            label = self._label(s, move) if self.system.labelled[move] else -1
             if not self.system._is_legal(s, move, label):
                 return False
             self.system._take(s, move, label)
@@ -116,12 +116,13 @@ class Oracle:
 
     # The public face. -----------------------------------------------------------------------------------------
 
-    def _check(self, s: State) -> None:
+    def _check(self, s: State) -> int:
         """Raise OracleError if the state is not one of the bound tree's sentence: compiled code would not notice."""
         if self.n < 0:
             raise OracleError(f"the oracle of {self.system.name} is not bound to a gold tree yet; call bind first")
         if s.n != self.n:
             raise OracleError(f"the state is one of {s.n} words, the bound gold tree has {self.n}")
+        return 0
 
     def reaches_gold(self, s: State) -> bool:
         """Run from the initial configuration; whether the gold tree comes out. ``s`` ends where the run ended."""

@@ -1,3 +1,6 @@
+cimport cython
+
+@cython.final
 cdef class State:
     cdef readonly int n
     cdef int[::1] block

@@ -4,6 +4,7 @@ cdef class TransitionSystem:
     cdef public bint single_root
     cdef public object moves
     cdef public int n_moves
+    cdef readonly int[::1] labelled
     cdef void _start(self, State s) noexcept nogil
     cdef bint _is_final(self, State s) noexcept nogil
     cdef bint _is_legal(self, State s, int move, int label) noexcept nogil

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import ClassVar, NamedTuple
 
 from tanglewood.core.state import State
@@ -39,8 +40,13 @@ class TransitionSystem:
 
     def __init__(self, *, single_root: bool = False) -> None:
         self.single_root = single_root
-        self.moves: tuple[Move, ...] = self.all_moves
-        self.n_moves = len(self.moves)
+        self._set_moves(self.all_moves)
+
+    def _set_moves(self, moves: tuple[Move, ...]) -> None:
+        """Set the moves, for systems whose options decide on them."""
+        self.moves = moves
+        self.n_moves = len(moves)
+        self.labelled = array("i", [move.labelled for move in moves])
 
     # The rules: what a system's file must define. -------------------------------------------------------------
 

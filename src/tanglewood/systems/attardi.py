@@ -165,8 +165,7 @@ class Attardi(TransitionSystem):
         self.inventory: list[Reduce] = sorted(inventory, key=lambda pair: (pair[1], pair[0]))
         self.head_place = array("i", [B0] + [head for head, _ in self.inventory])
         self.modifier_place = array("i", [B0] + [modifier for _, modifier in self.inventory])
-        self.moves: tuple[Move, ...] = (Move("SHIFT"), *(arc_move(name_of(pair)) for pair in self.inventory))
-        self.n_moves = len(self.moves)
+        self._set_moves((Move("SHIFT"), *(arc_move(name_of(pair)) for pair in self.inventory)))
 
     def _inventory(self, degree: int) -> set[Reduce]:
         return attardi_reduces(degree)

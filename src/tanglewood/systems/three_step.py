@@ -102,16 +102,9 @@ class ThreeStep(TransitionSystem):
         # The right pass cannot take the root word from 0: every word hangs below it, so the arc would close a cycle.
         self.first = FIRST_STEPS[first](single_root=single_root)
         self.base = self.first.n_moves
-        self.moves: tuple[Move, ...] = (
-            *self.first.moves,
-            Move("PutValency↙", labelled=True),
-            arc_move("Dist-Left↖"),
-            Move("Shift"),
-            Move("PutValency↘", labelled=True),
-            arc_move("Dist-Right↗"),
-            Move("RShift"),
-        )
-        self.n_moves = len(self.moves)
+        left_pass = (Move("PutValency↙", labelled=True), arc_move("Dist-Left↖"), Move("Shift"))
+        right_pass = (Move("PutValency↘", labelled=True), arc_move("Dist-Right↗"), Move("RShift"))
+        self._set_moves((*self.first.moves, *left_pass, *right_pass))
 
     def _start(self, s: State) -> None:
         self.first._start(s)
