@@ -12,6 +12,7 @@ from tanglewood.systems import SYSTEMS
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "tanglewood"
 MODULES = sorted(SOURCE.rglob("*.py"))
 HEAVY = {"matplotlib", "torch", "sklearn", "numpy", "scipy", "pandas"}
+MATRICES = {"scorers/adam.py", "scorers/encoder.py", "scorers/network.py"}  # loaded when the network is asked for
 LONGEST = 500
 
 # A room may import from itself, from errors and from the rooms given here. "" is the package itself.
@@ -23,8 +24,10 @@ ROOMS: dict[str, set[str]] = {
     "systems": {"core", "transforms", "treebank"},
     "evaluate": {"core", "systems", "treebank"},
 }
-ROOMS["scorers"] = ROOMS["training"] = {*ROOMS, "scorers", "training"}
-ROOMS["store"] = ROOMS["parser"] = {*ROOMS, "store", "parser"}
+ROOMS["scorers"] = {*ROOMS, "scorers"}
+ROOMS["store"] = {"treebank"}
+ROOMS["parser"] = {*ROOMS, ""}  # the version stands in a model file
+ROOMS["training"] = {*ROOMS, "training"}  # it parses the dev set
 for _room in ("show", "experiments", "text", "web", "scale"):
     ROOMS[_room] = {*ROOMS["parser"], "show", "experiments", "text"}
 ROOMS["cli"] = {*ROOMS, "cli", ""}
@@ -128,7 +131,8 @@ def test_the_listed_exception_is_allowed_in_its_function_only():
 @over_modules
 def test_nothing_heavy_is_imported_at_module_level(path):
     found = [item for item in imports(ast.parse(path.read_text(encoding="utf-8"))) if not item.function]
-    assert [item for item in found if item.module.split(".")[0] in HEAVY] == []
+    allowed = {"numpy"} if path.relative_to(SOURCE).as_posix() in MATRICES else set()
+    assert [item for item in found if item.module.split(".")[0] in HEAVY - allowed] == []
 
 
 @pytest.mark.parametrize("path", [*MODULES, *sorted(SOURCE.rglob("*.pxd"))], ids=module_ids)

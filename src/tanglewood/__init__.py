@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tanglewood.core.state import State as State
     from tanglewood.core.system import TransitionSystem as TransitionSystem
+    from tanglewood.parser import Parser as Parser
+    from tanglewood.parser import load as load
     from tanglewood.show.trace import trace as trace
     from tanglewood.systems import SYSTEMS as SYSTEMS
     from tanglewood.systems import make_system as make_system
@@ -24,12 +26,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Parser": "parser",
     "SYSTEMS": "systems",
     "Sentence": "treebank.sentence",
     "State": "core.state",
     "TransitionSystem": "core.system",
     "Tree": "treebank.tree",
     "deprojectivize": "transforms.pseudo_projective",
+    "load": "parser",
     "make_system": "systems",
     "maximal_projective_components": "systems.swap",
     "projectivize": "transforms.pseudo_projective",

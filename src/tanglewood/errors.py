@@ -48,5 +48,9 @@ class ConfigError(TanglewoodError, ValueError):
     """An unknown name or an option that does not fit."""
 
 
+class ModelError(TanglewoodError, ValueError):
+    """A model file that is damaged, foreign, or of a version that cannot be read."""
+
+
 class MissingExtraError(TanglewoodError, ImportError):
     """A feature needs an optional package that is not installed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import time
@@ -57,12 +58,17 @@ def add_system_options(parser: argparse.ArgumentParser) -> None:
         group.add_argument(f"--{word}", type=kind, metavar=metavar, help=help_)
 
 
+def given_options(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of single systems that were given."""
+    values = {word.replace("-", "_"): getattr(args, word.replace("-", "_")) for word in OPTIONS}
+    return {option: value for option, value in values.items() if value is not None}
+
+
 def make_systems(names: Sequence[str], args: argparse.Namespace) -> dict[str, TransitionSystem]:
     """Make the named systems, each with those of the given options that it takes."""
     from tanglewood.systems import SYSTEMS, make_system
 
-    given = {word.replace("-", "_"): getattr(args, word.replace("-", "_")) for word in OPTIONS}
-    given = {option: value for option, value in given.items() if value is not None}
+    given = given_options(args)
     for name in names:
         if name not in SYSTEMS:
             make_system(name)  # raises with the list of known names
@@ -74,6 +80,15 @@ def make_systems(names: Sequence[str], args: argparse.Namespace) -> dict[str, Tr
         name: make_system(name, **{option: value for option, value in given.items() if option in SYSTEMS[name].options})
         for name in names
     }
+
+
+def use_one_matrix_thread() -> None:
+    """Keep NumPy's matrix products to one thread: the same sums in the same order whatever machine it is.
+
+    It must be called before NumPy is imported; parsing has threads of its own.
+    """
+    for library in ("OPENBLAS", "MKL", "OMP"):
+        os.environ[f"{library}_NUM_THREADS"] = "1"
 
 
 class Reading:

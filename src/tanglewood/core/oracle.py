@@ -12,11 +12,8 @@ from tanglewood.treebank.measures import offender
 
 try:
     import cython
-except ModuleNotFoundError:  # interpreted, and there is no Cython: nothing to release
-    from contextlib import nullcontext
-    from types import SimpleNamespace
-
-    cython = SimpleNamespace(nogil=nullcontext())
+except ModuleNotFoundError:
+    from tanglewood.core.uncompiled import cython
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,5 +1,7 @@
 cimport cython
 
+cdef int FIELDS
+
 @cython.final
 cdef class State:
     cdef readonly int n
@@ -9,6 +11,9 @@ cdef class State:
     cdef public int depth, left, aside_depth, phase, steps, arcs, count, repaired
     cdef void _clear(self) noexcept nogil
     cdef void _copy_from(self, State other) noexcept nogil
+    cdef int _size(self) noexcept nogil
+    cdef void _save(self, int[::1] pool, int start) noexcept nogil
+    cdef void _load(self, int[::1] pool, int start) noexcept nogil
     cdef void _attach(self, int head, int dependent, int label) noexcept nogil
     cdef void _see_child(self, int head, int dependent) noexcept nogil
     cdef void _part(self) noexcept nogil

@@ -64,6 +64,38 @@ class State:
         self.count = other.count
         self.repaired = other.repaired
 
+    def _size(self) -> int:
+        """Number of ints that `_save` writes."""
+        return FIELDS * (self.n + 2) + 8
+
+    def _save(self, pool: array[int], start: int) -> None:
+        """Write everything to a place in a pool of ints."""
+        size = FIELDS * (self.n + 2)
+        for i in range(size):
+            pool[start + i] = self.block[i]
+        pool[start + size] = self.depth
+        pool[start + size + 1] = self.left
+        pool[start + size + 2] = self.aside_depth
+        pool[start + size + 3] = self.phase
+        pool[start + size + 4] = self.steps
+        pool[start + size + 5] = self.arcs
+        pool[start + size + 6] = self.count
+        pool[start + size + 7] = self.repaired
+
+    def _load(self, pool: array[int], start: int) -> None:
+        """Read everything back."""
+        size = FIELDS * (self.n + 2)
+        for i in range(size):
+            self.block[i] = pool[start + i]
+        self.depth = pool[start + size]
+        self.left = pool[start + size + 1]
+        self.aside_depth = pool[start + size + 2]
+        self.phase = pool[start + size + 3]
+        self.steps = pool[start + size + 4]
+        self.arcs = pool[start + size + 5]
+        self.count = pool[start + size + 6]
+        self.repaired = pool[start + size + 7]
+
     def _attach(self, head: int, dependent: int, label: int) -> None:
         """Add the arc head -> dependent; a head the dependent had before is replaced."""
         old = self.heads[dependent]

@@ -265,8 +265,11 @@ def _missing_end(text: str) -> str:
 
 
 @contextmanager
-def writing(target: Source) -> Iterator[BinaryIO]:
-    """Give the binary file to write to; a path comes into being only when all went well."""
+def writing(target: Source, *, packed: bool = True) -> Iterator[BinaryIO]:
+    """Give the binary file to write to; a path comes into being only when all went well.
+
+    With ``packed`` what goes to a path that ends in .gz or .xz is compressed.
+    """
     if isinstance(target, io.TextIOBase):
         raise TypeError("write() needs a binary file; open it with mode 'wb'")
     if not isinstance(target, str | Path):
@@ -285,7 +288,7 @@ def writing(target: Source) -> Iterator[BinaryIO]:
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     with partial.open("xb") as raw:
         try:
-            with _compressed(raw, path.suffix) as out:
+            with _compressed(raw, path.suffix if packed else "") as out:
                 yield out
             raw.close()
             partial.replace(path)

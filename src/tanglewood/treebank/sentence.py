@@ -196,6 +196,29 @@ class Sentence:
         copy._heads = tree.heads[:]
         return copy
 
+    def with_misc(self, key: str, values: Sequence[str]) -> "Sentence":
+        """Return a copy in which the last column of each word has ``key=value``, in place of an older one."""
+        lines, words = self.lines[:], self.words[:]
+        for number, (old, value, place) in enumerate(zip(self.words, values, self.places, strict=True)):
+            kept = [part for part in old[MISC].split("|") if part != "_" and not part.startswith(f"{key}=")]
+            column = "|".join([*kept, f"{key}={value}"])
+            words[number] = (*old[:MISC], column)
+            before, _, last = lines[place].rpartition("\t")
+            lines[place] = f"{before}\t{column}{last[len(last.rstrip(BLANK)) :]}"
+        return self._changed(lines, words, self.places)
+
+    def with_comments(self, comments: Sequence[str]) -> "Sentence":
+        """Return a copy with these lines, each beginning with #, above all others."""
+        first = next(i for i, line in enumerate(self.lines) if line.strip(BLANK))
+        end = "\r" if self.lines[first].endswith("\r") else ""
+        lines = [*self.lines[:first], *(f"{comment}{end}" for comment in comments), *self.lines[first:]]
+        return self._changed(lines, self.words, [place + len(comments) for place in self.places])
+
+    def _changed(self, lines: list[str], words: list[tuple[str, ...]], places: Sequence[int]) -> "Sentence":
+        copy = Sentence(lines, words, places, file=self.file, line=self.line, format=self.format)
+        copy._heads = self._heads
+        return copy
+
     def to_text(self) -> str:
         """Return the exact text of the block."""
         return "\n".join(self.lines)

@@ -1,0 +1,69 @@
+"""Parse sentences with a trained model: HEAD and DEPREL are filled, everything else stays as it is, byte for byte."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from tanglewood.cli.common import Reading, add_reading, use_one_matrix_thread
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from tanglewood.treebank.sentence import Sentence
+
+HELP = "parse sentences with a trained model"
+EXAMPLES = """\
+  tanglewood parse -m model.tw words.conllu -o trees.conllu
+  tanglewood parse -m model.tw --beam 8 words.conllu > trees.conllu
+  zcat big.conllu.gz | tanglewood parse -m model.tw --threads 2 - -o big-trees.conllu.gz"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    add_reading(parser)
+    parser.add_argument("-m", "--model", required=True, metavar="MODEL", help="model file made by train")
+    parser.add_argument(
+        "-o", "--output", default="-", metavar="OUT", help="file to write, .gz and .xz compressed (default: stdout)"
+    )
+    parser.add_argument(
+        "--beam", type=int, metavar="K", help="keep the K best derivations (default 1: greedy; 8 for the options below)"
+    )
+    parser.add_argument("--nbest", type=int, default=1, metavar="K", help="write the K best trees of each sentence")
+    parser.add_argument(
+        "--confidence", action="store_true", help="write to MISC how much of the beam agrees on each word's head"
+    )
+    parser.add_argument("--threads", type=int, default=1, metavar="N", help="parse with N threads (default 1)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Parse all files into one output."""
+    use_one_matrix_thread()
+    from tanglewood.parser import Parser
+    from tanglewood.treebank.conllu import write
+
+    parser = Parser.load(args.model)
+    reading = Reading(args)
+    began = time.perf_counter()
+    words = 0
+
+    def sentences() -> Iterator[Sentence]:
+        nonlocal words
+        for file in args.files:
+            for sentence in reading.sentences(file, trees=False):
+                words += len(sentence)
+                yield sentence
+
+    beam = args.beam
+    if beam is None:
+        beam = max(8, args.nbest) if args.nbest > 1 or args.confidence else 1
+    parsed = parser.parse_all(
+        sentences(), beam=beam, threads=args.threads, nbest=args.nbest, confidence=args.confidence
+    )
+    count = write(parsed, args.output)
+    if sys.stderr.isatty():
+        spent = time.perf_counter() - began
+        print(f"{count:,} sentences, {words:,} words in {spent:.1f} s: {words / spent:,.0f} words/s", file=sys.stderr)
+    return reading.close()

@@ -1,0 +1,163 @@
+"""Train a parser on a treebank; the plain command is right for a Universal Dependencies treebank."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tanglewood.cli.common import (
+    Reading,
+    add_reading,
+    add_system_options,
+    given_options,
+    use_one_matrix_thread,
+)
+from tanglewood.errors import ConfigError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from tanglewood.parser import Parser
+    from tanglewood.training.config import Config
+    from tanglewood.training.loop import Progress
+    from tanglewood.treebank.sentence import Sentence
+
+HELP = "train a parser on a treebank"
+EXAMPLES = """\
+  tanglewood train train.conllu --dev dev.conllu -o model.tw
+  tanglewood train train.conllu --dev dev.conllu -o model.tw --learner linear
+  tanglewood train train.conllu --dev dev.conllu -o model.tw --system arc-standard --pseudo-projective head+path
+  tanglewood train train.conllu --dev dev.conllu -o model.tw --config my.toml --set epochs=10 --set rate=0.001"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    add_reading(parser)
+    parser.add_argument(
+        "--dev", action="append", default=[], metavar="FILE", help="treebank to choose the best epoch on"
+    )
+    parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="model file to write, such as model.tw")
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on where an interrupted run stopped (MODEL.training is kept until the end)",
+    )
+    add_choices(parser)
+
+
+def add_choices(parser: argparse.ArgumentParser) -> None:
+    """Declare what a training run may choose."""
+    parser.add_argument("--system", metavar="NAME", help="transition system (default swap; see info)")
+    parser.add_argument("--oracle", metavar="NAME", help="its oracle (default: one that may be asked from any state)")
+    parser.add_argument(
+        "--pseudo-projective",
+        choices=("head", "path", "head+path"),
+        help="train on projectivized trees and move arcs back after parsing",
+    )
+    root = parser.add_mutually_exclusive_group()
+    root.add_argument("--single-root", action="store_const", const=True, help="one word on 0 (default: as in the data)")
+    root.add_argument(
+        "--several-roots", dest="single_root", action="store_const", const=False, help="any number of them"
+    )
+    parser.add_argument("--learner", choices=("network", "linear"), help="network (default) or linear")
+    parser.add_argument("--epochs", type=int, metavar="N", help="times to go through the data")
+    parser.add_argument(
+        "--beam", type=int, metavar="K", help="beam for parsing dev after each epoch (default 1: greedy)"
+    )
+    parser.add_argument("--seed", type=int, metavar="N", help="seed of all that is random (default 1)")
+    parser.add_argument(
+        "--config", metavar="FILE", help="TOML file with any of these choices and the learner's settings"
+    )
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override one of them")
+    add_system_options(parser)
+
+
+def chosen_config(args: argparse.Namespace) -> Config:
+    """Return the choices of the configuration file with those of the command line over them."""
+    from tanglewood.training.config import read_config
+
+    chosen = {
+        key: getattr(args, key)
+        for key in ("system", "oracle", "pseudo_projective", "learner", "beam", "seed", "single_root")
+        if getattr(args, key) is not None
+    }
+    config = read_config(args.config, args.set)
+    config = replace(config, **chosen, options={**config.options, **given_options(args)})
+    if args.epochs is not None:
+        config = replace(config, settings={**config.settings, "epochs": args.epochs})
+    return config
+
+
+def run(args: argparse.Namespace) -> int:
+    """Train, say how it goes after each epoch, and keep the best."""
+    use_one_matrix_thread()
+    from tanglewood.training.loop import Training
+
+    config = chosen_config(args)
+    if not Path(args.output).resolve().parent.is_dir():
+        raise ConfigError(f"{args.output}: there is no such folder to write the model to")
+    reading = Reading(args)
+    train = [sentence for file in args.files for sentence in reading.sentences(file)]
+    dev = [sentence for file in args.dev for sentence in reading.sentences(file)]
+    training = Training(config, train, dev)
+    task = training.task
+    print(
+        f"{len(train):,} sentences, {sum(map(len, train)):,} words; {task.system.name}, {training.oracle_name} oracle, "
+        f"{config.learner} learner, {len(task.labels)} labels{'' if dev else '; no dev set: the last epoch is kept'}",
+        file=sys.stderr,
+    )
+    for warning in training.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    checkpoint = Path(f"{args.output}.training")
+    if args.resume and checkpoint.exists():
+        training.resume(checkpoint)
+        print(f"going on after epoch {training.epoch}", file=sys.stderr)
+    last: Progress | None = None
+    try:
+        for last in training.run():
+            _report(last)
+            training.save_checkpoint(checkpoint)
+    except KeyboardInterrupt:
+        if training.best is None:
+            raise
+        print("\ninterrupted: the best parser so far is kept; --resume goes on", file=sys.stderr)
+        training.best[1].save(args.output)
+        return 130
+    if training.best is None:
+        raise ConfigError("nothing was learnt")
+    parser = training.best[1]
+    parser.save(args.output)
+    checkpoint.unlink(missing_ok=True)
+    if dev:
+        _report_crossing(parser, dev)
+    size = Path(args.output).stat().st_size / 1e6
+    print(f"{args.output}: {size:.1f} MB, epoch {parser.description['epoch']}", file=sys.stderr)
+    return reading.close()
+
+
+def _report(progress: Progress) -> None:
+    text = f"epoch {progress.epoch:2}/{progress.epochs}  loss {progress.loss:.3f}"
+    if progress.scores is not None:
+        text += (
+            f"  dev LAS {progress.scores.las:.2f}  UAS {progress.scores.uas:.2f}{'  *' if progress.is_best else '   '}"
+        )
+    left = progress.seconds * (progress.epochs - progress.epoch)
+    print(f"{text}  {progress.seconds:.1f} s, {int(left) // 60}:{int(left) % 60:02d} left", file=sys.stderr)
+
+
+def _report_crossing(parser: Parser, dev: list[Sentence]) -> None:
+    from tanglewood.evaluate.scores import evaluate
+
+    found = evaluate(dev, parser.parse_all(dev)).as_dict()
+    gold, predicted = found["nonprojective_gold"], found["nonprojective_predicted"]
+    precision, recall = (_percent(found[f"nonprojective_{score}"]) for score in ("precision", "recall"))
+    print(
+        f"crossing arcs on dev: {gold} in the data, {predicted} predicted, precision {precision}, recall {recall}",
+        file=sys.stderr,
+    )
+
+
+def _percent(value: object) -> str:
+    return f"{value:.1f}%" if isinstance(value, float) else "-"

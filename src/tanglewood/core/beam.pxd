@@ -1,0 +1,26 @@
+cimport cython
+from libc.math cimport exp, log
+from tanglewood.core.search cimport Search
+from tanglewood.core.state cimport State
+
+cdef int LABELS
+
+cdef class Beam:
+    cdef readonly Search search
+    cdef readonly int width, size
+    cdef int[::1] pool, next_pool, done
+    cdef double[::1] scores
+    cdef int n_candidates
+    cdef double[::1] candidate_scores
+    cdef int[::1] candidate_items, candidate_moves, candidate_labels
+    cdef void _offer(self, double score, int item, int move, int label) noexcept nogil
+    cdef double _threshold(self) noexcept nogil
+    @cython.locals(total=double, top=double)
+    cdef double _log_total(self, float[::1] scores, int size) noexcept nogil
+    @cython.locals(score=double, total=double)
+    cdef void _expand(self, State s, int item) noexcept nogil
+    @cython.locals(total=double)
+    cdef void _label(self, State s, int item, int move, double score) noexcept nogil
+    cdef void _run(self, State s) noexcept nogil
+    cpdef object parse(self, State s)
+    cpdef object restore(self, State s, int rank)

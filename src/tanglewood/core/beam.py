@@ -1,0 +1,171 @@
+"""Beam search over the same scorer as greedy search: the sum of log-probabilities of moves and labels.
+
+States lie in a pool of ints, since lists of objects cannot be touched without the lock.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+from tanglewood.core.search import Search
+from tanglewood.core.state import State
+from tanglewood.errors import ConfigError
+
+try:
+    import cython
+except ModuleNotFoundError:
+    from tanglewood.core.uncompiled import cython
+
+if not cython.compiled:
+    from math import exp, log
+
+LABELS = 2  # best labels of an arc that are followed
+
+
+class Beam:
+    """Keeps the best ``width`` partial derivations; finished ones wait for the rest."""
+
+    def __init__(self, search: Search, width: int) -> None:
+        if width < 1:
+            raise ConfigError(f"a beam of width {width} holds nothing; it should be 1 or more")
+        self.search = search
+        self.width = width
+        self.pool = self.next_pool = array("i")
+        self.size = self.n_candidates = 0
+        self.scores = array("d", bytes(8 * width))
+        self.done = array("i", bytes(4 * width))
+        self.candidate_scores = array("d", bytes(8 * width))
+        self.candidate_items = array("i", bytes(4 * width))
+        self.candidate_moves = array("i", bytes(4 * width))
+        self.candidate_labels = array("i", bytes(4 * width))
+
+    def _threshold(self) -> float:
+        """Score that a candidate must beat to be kept."""
+        return -1e300 if self.n_candidates < self.width else self.candidate_scores[self.width - 1]
+
+    def _offer(self, score: float, item: int, move: int, label: int) -> None:
+        """Insert a candidate into the sorted list of the best ones; of equals the first stays first."""
+        if score <= self._threshold():
+            return
+        if self.n_candidates < self.width:
+            self.n_candidates += 1
+        place = self.n_candidates - 1
+        while place > 0 and self.candidate_scores[place - 1] < score:
+            self.candidate_scores[place] = self.candidate_scores[place - 1]
+            self.candidate_items[place] = self.candidate_items[place - 1]
+            self.candidate_moves[place] = self.candidate_moves[place - 1]
+            self.candidate_labels[place] = self.candidate_labels[place - 1]
+            place -= 1
+        self.candidate_scores[place] = score
+        self.candidate_items[place] = item
+        self.candidate_moves[place] = move
+        self.candidate_labels[place] = label
+
+    def _log_total(self, scores: array[float], size: int) -> float:
+        """Logarithm of the sum of exponentials; scores at -1e30 do not count."""
+        top = -1e30
+        for i in range(size):
+            top = max(top, scores[i])
+        total = 0.0
+        for i in range(size):
+            if scores[i] > -1e29:
+                total += exp(scores[i] - top)
+        return top + log(total)
+
+    def _expand(self, s: State, item: int) -> None:
+        """Offer all successors of a state."""
+        legal = 0
+        for move in range(self.search.system.n_moves):
+            legal += self.search.system._is_legal(s, move, -1)
+        if legal > 1:
+            self.search.scorer._score_moves(s, self.search.move_scores)
+        for move in range(self.search.system.n_moves):
+            if not self.search.system._is_legal(s, move, -1):
+                self.search.move_scores[move] = -1e30
+            elif legal == 1:
+                self.search.move_scores[move] = 0
+        total = self._log_total(self.search.move_scores, self.search.system.n_moves)
+        for move in range(self.search.system.n_moves):
+            if self.search.move_scores[move] <= -1e29:
+                continue
+            score = self.scores[item] + self.search.move_scores[move] - total
+            if not self.search.system.labelled[move]:
+                self._offer(score, item, move, -1)
+            elif score > self._threshold():
+                if legal == 1 and not self.search._is_root_arc(s, move):
+                    self.search.scorer._score_moves(s, self.search.spare_scores)
+                self._label(s, item, move, score)
+
+    def _label(self, s: State, item: int, move: int, score: float) -> None:
+        """Offer a move with its best labels."""
+        if self.search._is_root_arc(s, move):
+            self._offer(score, item, move, self.search.root_label)
+            return
+        self.search.scorer._score_labels(s, move, self.search.label_scores)
+        head = self.search.system._head(s, move, -1)
+        for label in range(self.search.n_labels):
+            if not self.search._fits(s, move, label, head):
+                self.search.label_scores[label] = -1e30
+        fitting = 0
+        for label in range(self.search.n_labels):
+            if self.search.label_scores[label] > -1e29:
+                fitting += 1
+        if fitting == 0:  # as in greedy search: the arc is made without a label
+            self._offer(score, item, move, -1)
+            return
+        total = self._log_total(self.search.label_scores, self.search.n_labels)
+        for _ in range(LABELS):
+            best = 0
+            for label in range(self.search.n_labels):
+                if self.search.label_scores[label] > self.search.label_scores[best]:
+                    best = label
+            if self.search.label_scores[best] > -1e29:
+                self._offer(score + self.search.label_scores[best] - total, item, move, best)
+            self.search.label_scores[best] = -1e30
+
+    def _run(self, s: State) -> None:
+        s._clear()
+        self.search.system._start(s)
+        s._save(self.pool, 0)
+        items = 1
+        self.scores[0] = 0.0
+        self.done[0] = 1 if self.search.system._is_final(s) else 0
+        running = 1 - self.done[0]
+        while running > 0:
+            self.n_candidates = 0
+            for item in range(items):
+                if self.done[item]:
+                    self._offer(self.scores[item], item, -1, -1)
+                else:
+                    s._load(self.pool, item * self.size)
+                    self._expand(s, item)
+            items = self.n_candidates
+            running = 0
+            for place in range(items):
+                s._load(self.pool, self.candidate_items[place] * self.size)
+                if self.candidate_moves[place] >= 0:
+                    self.search.system._take(s, self.candidate_moves[place], self.candidate_labels[place])
+                self.done[place] = 1 if self.search.system._is_final(s) else 0
+                running += 1 - self.done[place]
+                self.scores[place] = self.candidate_scores[place]
+                s._save(self.next_pool, place * self.size)
+            self.pool, self.next_pool = self.next_pool, self.pool
+        self.n_candidates = items
+        s._load(self.pool, 0)
+        self.search.system._finish(s)
+
+    def parse(self, s: State) -> list[float]:
+        """Parse one sentence; ``s`` ends with the best derivation. Returns the scores of all that were kept."""
+        self.size = s._size()
+        self.pool = array("i", bytes(4 * self.size * self.width))
+        self.next_pool = array("i", bytes(4 * self.size * self.width))
+        with cython.nogil:
+            self._run(s)
+        return [self.scores[item] for item in range(self.n_candidates)]
+
+    def restore(self, s: State, rank: int) -> None:
+        """Turn the state into the derivation of that rank (0 = best) of the sentence parsed last."""
+        if not 0 <= rank < self.n_candidates or s._size() != self.size:
+            raise ConfigError(f"there is no derivation of rank {rank} for {s.n} words; {self.n_candidates} were kept")
+        s._load(self.pool, rank * self.size)
+        self.search.system._finish(s)

@@ -1,0 +1,10 @@
+from tanglewood.core.state cimport State
+
+cdef int STACK, BUFFER, ASIDE, LEFT1, LEFT2, RIGHT1, RIGHT2, HEAD
+
+cdef class Addresses:
+    cdef readonly object names
+    cdef readonly int size
+    cdef int[::1] lists, places, first_steps, second_steps
+    cdef int _node(self, State s, int index) noexcept nogil
+    cdef int _step(self, State s, int node, int step) noexcept nogil

@@ -1,0 +1,79 @@
+"""Addresses of nodes in a configuration, such as s0, b1, s1.left1 or b0.head: written as text, compiled once."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Sequence
+
+from tanglewood.core.state import State
+from tanglewood.errors import ConfigError
+
+LISTS = {"s": 0, "b": 1, "a": 2}  # stack, buffer, aside
+STEPS = {"": 0, "left1": 1, "left2": 2, "right1": 3, "right2": 4, "head": 5}
+STACK, BUFFER, ASIDE = range(3)
+LEFT1, LEFT2, RIGHT1, RIGHT2, HEAD = range(1, 6)
+
+
+class Addresses:
+    """A list of addresses that can be looked up in any configuration.
+
+    s0, s1, ... count from the top of the stack, b0, b1, ... from the front of the buffer, a0, a1, ... from the end of
+    the second list; up to two steps follow: left1, left2, right1, right2 (outermost dependents) or head.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+        self.size = len(self.names)
+        parsed = [self._parse(name) for name in names]
+        self.lists = array("i", [address[0] for address in parsed])
+        self.places = array("i", [address[1] for address in parsed])
+        self.first_steps = array("i", [address[2] for address in parsed])
+        self.second_steps = array("i", [address[3] for address in parsed])
+
+    @staticmethod
+    def _parse(name: str) -> tuple[int, int, int, int]:
+        start, *steps = name.split(".")
+        match = re.fullmatch(r"([sba])(\d)", start)
+        if match is None or len(steps) > 2 or any(step not in STEPS or not step for step in steps):
+            known = ", ".join(step for step in STEPS if step)
+            raise ConfigError(
+                f"unknown address {name!r}; it should be s0..s9, b0..b9 or a0..a9 and up to two of {known}"
+            )
+        first, second = (*(STEPS[step] for step in steps), 0, 0)[:2]
+        return (LISTS[match[1]], int(match[2]), first, second)
+
+    def _node(self, s: State, index: int) -> int:
+        """Node at an address, or -1."""
+        place = self.places[index]
+        node = -1
+        if self.lists[index] == STACK:
+            if place < s.depth:
+                node = s.stack[s.depth - 1 - place]
+        elif self.lists[index] == BUFFER:
+            if place < s.left:
+                node = s.buffer[s.left - 1 - place]
+        elif place < s.aside_depth:
+            node = s.aside[s.aside_depth - 1 - place]
+        if self.first_steps[index] > 0:
+            node = self._step(s, node, self.first_steps[index])
+            if self.second_steps[index] > 0:
+                node = self._step(s, node, self.second_steps[index])
+        return node
+
+    def _step(self, s: State, node: int, step: int) -> int:
+        if node < 0:
+            return -1
+        if step == LEFT1:
+            return s.left1[node]
+        if step == LEFT2:
+            return s.left2[node]
+        if step == RIGHT1:
+            return s.right1[node]
+        if step == RIGHT2:
+            return s.right2[node]
+        return s.heads[node]
+
+    def nodes(self, s: State) -> list[int]:
+        """Return the node at each address, -1 where there is none."""
+        return [self._node(s, index) for index in range(self.size)]

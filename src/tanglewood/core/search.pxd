@@ -1,0 +1,22 @@
+cimport cython
+from tanglewood.core.state cimport State
+from tanglewood.core.system cimport TransitionSystem
+
+cdef float LOW
+
+cdef class MoveScorer:
+    cdef void _score_moves(self, State s, float[::1] out) noexcept nogil
+    cdef void _score_labels(self, State s, int move, float[::1] out) noexcept nogil
+
+cdef class Search:
+    cdef readonly TransitionSystem system
+    cdef readonly MoveScorer scorer
+    cdef readonly int n_labels, root_label
+    cdef bint label_matters
+    cdef float[::1] move_scores, spare_scores, label_scores
+    cdef bint _is_root_arc(self, State s, int move) noexcept nogil
+    cdef bint _fits(self, State s, int move, int label, int head) noexcept nogil
+    cdef int _best_label(self, State s, int move, bint scored) noexcept nogil
+    @cython.locals(score=float)
+    cdef void _greedy(self, State s) noexcept nogil
+    cpdef greedy(self, State s)

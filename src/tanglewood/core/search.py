@@ -1,0 +1,89 @@
+"""Search for the best derivation with a scorer of moves and labels: greedy, one whole sentence without the lock."""
+
+from __future__ import annotations
+
+from array import array
+
+from tanglewood.core.state import State
+from tanglewood.core.system import TransitionSystem
+
+try:
+    import cython
+except ModuleNotFoundError:
+    from tanglewood.core.uncompiled import cython
+
+LOW = -1e30
+
+
+class MoveScorer:
+    """Scores the moves of a state, and the labels of a move in the state whose moves were scored last."""
+
+    def _score_moves(self, s: State, out: array[float]) -> None:
+        """Write a score per move."""
+
+    def _score_labels(self, s: State, move: int, out: array[float]) -> None:
+        """Write a score per label for a move of the state that was scored last."""
+
+
+class Search:
+    """Picks moves and labels; ``root_label`` is the label of arcs from 0 and of no other, or -1 if there is none."""
+
+    def __init__(self, system: TransitionSystem, scorer: MoveScorer, n_labels: int, root_label: int = -1) -> None:
+        self.system = system
+        self.scorer = scorer
+        self.n_labels = n_labels
+        self.root_label = root_label
+        self.label_matters = system.label_matters
+        self.move_scores = array("f", bytes(4 * system.n_moves))
+        self.spare_scores = array("f", bytes(4 * system.n_moves))
+        self.label_scores = array("f", bytes(4 * max(n_labels, 1)))
+
+    def _fits(self, s: State, move: int, label: int, head: int) -> bool:
+        """Whether the move may carry the label: the root label for arcs from 0 only, and what the system says."""
+        if self.root_label >= 0 and (label == self.root_label) != (head == 0):
+            return False
+        return not self.label_matters or self.system._is_legal(s, move, label)
+
+    def _is_root_arc(self, s: State, move: int) -> bool:
+        """Whether the label is settled because the arc comes from 0."""
+        return self.root_label >= 0 and self.system._head(s, move, -1) == 0
+
+    def _best_label(self, s: State, move: int, scored: bool) -> int:
+        """Return the best label for a move; ``scored`` says whether the moves of this state have been scored."""
+        if self._is_root_arc(s, move):
+            return self.root_label
+        head = self.system._head(s, move, -1)
+        if not scored:
+            self.scorer._score_moves(s, self.move_scores)
+        self.scorer._score_labels(s, move, self.label_scores)
+        best = -1
+        for label in range(self.n_labels):
+            if self._fits(s, move, label, head) and (best < 0 or self.label_scores[label] > self.label_scores[best]):
+                best = label
+        return best
+
+    def _greedy(self, s: State) -> None:
+        while not self.system._is_final(s):
+            legal = 0
+            best = -1
+            for move in range(self.system.n_moves):
+                if self.system._is_legal(s, move, -1):
+                    legal += 1
+                    best = move
+            if legal > 1:
+                self.scorer._score_moves(s, self.move_scores)
+                for move in range(self.system.n_moves):
+                    if self.move_scores[move] > self.move_scores[best] and self.system._is_legal(s, move, -1):
+                        best = move
+            label = -1
+            if self.system.labelled[best]:
+                label = self._best_label(s, best, legal > 1)
+            self.system._take(s, best, label)
+        self.system._finish(s)
+
+    def greedy(self, s: State) -> None:
+        """Parse one sentence from its initial configuration, always taking the best move."""
+        with cython.nogil:
+            s._clear()
+            self.system._start(s)
+            self._greedy(s)

@@ -1,0 +1,80 @@
+"""The shapes that every learner and its models share, so that training, parsing and model files know only these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from tanglewood.core.oracle import Oracle
+from tanglewood.core.search import MoveScorer
+from tanglewood.core.system import TransitionSystem
+from tanglewood.scorers.words import Word
+from tanglewood.treebank.sentence import Sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A training sentence: its words, and gold heads and label numbers indexed by node (index 0 is -1)."""
+
+    words: Sequence[Word]
+    heads: Sequence[int]
+    labels: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be learnt: the system, the names of its labels, and which of them is for arcs from 0 only (or -1)."""
+
+    system: TransitionSystem
+    labels: Sequence[str]
+    root_label: int
+
+
+class Workspace(Protocol):
+    """What one thread needs to score the states of sentences; the weights are shared."""
+
+    def encode(self, sentences: Sequence[Sequence[Word]]) -> None:
+        """Do the work that can be done for many sentences at once."""
+
+    def turn_to(self, index: int) -> MoveScorer:
+        """Return the scorer, set to one of the encoded sentences."""
+
+
+class Model(Protocol):
+    """Learnt weights, ready to parse: arrays and plain settings, nothing else."""
+
+    task: Task
+
+    def workspace(self) -> Workspace:
+        """Return a workspace for one thread."""
+
+    def arrays(self) -> Mapping[str, Any]:
+        """Return the weights: names to arrays that have a buffer (NumPy arrays, array.array, memoryviews)."""
+
+    def settings(self) -> dict[str, Any]:
+        """Return what else is needed to make the model anew, as plain JSON data."""
+
+    @classmethod
+    def load(cls, task: Task, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> Model:
+        """Make the model anew; arrays come as shaped memoryviews of format f, i, b, B, h, e or d."""
+
+
+class Learner(Protocol):
+    """Learns a model from examples, one epoch at a time."""
+
+    @classmethod
+    def begin(cls, task: Task, sentences: Sequence[Sentence], options: Any, seed: int) -> Learner:  # noqa: ANN401
+        """Return a learner for this training data; the options are the learner's own."""
+
+    def epoch(self, examples: Sequence[Example], oracle: Oracle) -> float:
+        """Go through the examples once in an order of its own; return the mean loss (lower is better)."""
+
+    def model(self) -> Model:
+        """Return the (averaged) model as of now; it must not change when learning goes on."""
+
+    def state(self) -> tuple[Mapping[str, Any], dict[str, Any]]:
+        """Return arrays and plain data from which `restore` goes on as if nothing had happened."""
+
+    def restore(self, arrays: Mapping[str, memoryview], data: Mapping[str, Any]) -> None:
+        """Go back to such a state."""

@@ -1,0 +1,242 @@
+"""The encoder of the network: embeddings and a small bidirectional LSTM over the sentence, forwards and backwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanglewood.scorers.words import ROOT_PIECES, Vocabulary, Word, pieces
+
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int32]
+EMBEDDED = {"form": 64, "lemma": 64, "upos": 16, "xpos": 16, "feats": 32, "affixes": 32}
+DIRECTIONS = ("forward", "backward")
+
+
+@dataclass(slots=True)
+class Batch:
+    """Numbered words of some sentences, one after the other, each with its node 0 first."""
+
+    lengths: list[int]  # nodes a sentence, node 0 included
+    single: Ints  # form, lemma, UPOS, XPOS numbers: (nodes, 4)
+    feats: Ints  # all features' numbers, and where those of each node begin
+    feat_starts: Ints
+    affixes: Ints  # (nodes, 5)
+
+    @property
+    def offsets(self) -> list[int]:
+        """Where each sentence begins."""
+        return [0, *np.cumsum(self.lengths)[:-1].tolist()]
+
+
+def number_words(vocabulary: Vocabulary, sentences: Sequence[Sequence[Word]]) -> Batch:
+    """Look up all words of a batch."""
+    root = vocabulary.number(ROOT_PIECES)
+    single: list[list[int]] = []
+    feats: list[int] = []
+    starts: list[int] = []
+    affix_rows: list[list[int]] = []
+    for words in sentences:
+        for numbers in (root, *(vocabulary.number(pieces(word)) for word in words)):
+            single.append(numbers[0])
+            starts.append(len(feats))
+            feats.extend(numbers[1])
+            affix_rows.append(numbers[2])
+    return Batch(
+        [len(words) + 1 for words in sentences],
+        np.array(single, np.int32),
+        np.array(feats, np.int32),
+        np.array(starts, np.int32),
+        np.array(affix_rows, np.int32),
+    )
+
+
+class TimeSteps:
+    """The nodes of a batch sorted by time step, so that one step of an LSTM serves all sentences.
+
+    Sentences are sorted by length, longest first; step t holds the t-th node of every sentence that has one.
+    """
+
+    def __init__(self, lengths: Sequence[int]) -> None:
+        order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
+        starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+        first = np.array([starts[i] for i in order])
+        last = first + np.array([lengths[i] for i in order]) - 1
+        self.sizes = [sum(length > t for length in lengths) for t in range(max(lengths))]
+        self.forward = np.concatenate([first[:size] + t for t, size in enumerate(self.sizes)])
+        self.backward = np.concatenate([last[:size] - t for t, size in enumerate(self.sizes)])
+
+
+def lstm_forward(inputs: Floats, recurrent: Floats, sizes: Sequence[int]) -> tuple[Floats, tuple[Floats, ...]]:
+    """Run an LSTM over inputs already multiplied with its input weights; gates are input, forget, output, cell.
+
+    Returns the outputs, and the gates, cells and squashed cells that going backwards needs. Works in place.
+    """
+    width = len(recurrent)
+    outputs = np.empty((len(inputs), width), np.float32)
+    cells = np.empty_like(outputs)
+    squashed = np.empty_like(outputs)
+    start = before = 0
+    for t, size in enumerate(sizes):
+        gates = inputs[start : start + size]
+        if t:
+            gates += outputs[before : before + size] @ recurrent
+        sigmoids = gates[:, : 3 * width]
+        sigmoids *= 0.5  # sigmoid(x) = tanh(x/2)/2 + 1/2
+        np.tanh(gates, out=gates)
+        sigmoids *= 0.5
+        sigmoids += 0.5
+        cell = cells[start : start + size]
+        np.multiply(gates[:, :width], gates[:, 3 * width :], out=cell)
+        if t:
+            cell += gates[:, width : 2 * width] * cells[before : before + size]
+        np.tanh(cell, out=squashed[start : start + size])
+        np.multiply(gates[:, 2 * width : 3 * width], squashed[start : start + size], out=outputs[start : start + size])
+        before = start
+        start += size
+    return outputs, (inputs, cells, squashed)
+
+
+def lstm_backward(
+    d_outputs: Floats, outputs: Floats, memory: tuple[Floats, ...], recurrent: Floats, sizes: Sequence[int]
+) -> tuple[Floats, Floats]:
+    """Return the gradients of the inputs and of the recurrent weights."""
+    gates, cells, squashed = memory
+    width = len(recurrent)
+    d_gates = np.empty_like(gates)
+    d_recurrent = np.zeros_like(recurrent)
+    starts = [0, *np.cumsum(sizes)[:-1].tolist()]
+    d_hidden = d_cell = np.zeros((0, width), np.float32)
+    for t in range(len(sizes) - 1, -1, -1):
+        here = slice(starts[t], starts[t] + sizes[t])
+        i, f, o, g = (gates[here, k * width : (k + 1) * width] for k in range(4))
+        dh = d_outputs[here].copy()
+        dh[: len(d_hidden)] += d_hidden
+        dc = dh * o * (1 - squashed[here] ** 2)
+        dc[: len(d_cell)] += d_cell
+        d = d_gates[here]
+        d[:, :width] = dc * g * i * (1 - i)
+        d[:, 2 * width : 3 * width] = dh * squashed[here] * o * (1 - o)
+        d[:, 3 * width :] = dc * i * (1 - g * g)
+        if t:
+            before = slice(starts[t - 1], starts[t - 1] + sizes[t])
+            d[:, width : 2 * width] = dc * cells[before] * f * (1 - f)
+            d_recurrent += outputs[before].T @ d
+            d_hidden = d @ recurrent.T
+            d_cell = dc * f
+        else:
+            d[:, width : 2 * width] = 0
+    return d_gates, d_recurrent
+
+
+class Encoder:
+    """Turns numbered words into the rows that network_core sums, and carries gradients back."""
+
+    def __init__(self, parameters: Mapping[str, Floats]) -> None:
+        self.parameters = parameters
+        # What `forward` leaves for `backward`.
+        self.batch: Batch
+        self.steps: TimeSteps
+        self.memory: dict[str, tuple[Floats, tuple[Floats, ...]]]
+        self.input_mask: Floats
+        self.embedded: Floats
+        self.word_vectors: Floats
+        self.context_mask: Floats
+        self.context: Floats
+
+    def embed(self, batch: Batch) -> Floats:
+        """Concatenate the embeddings of every node."""
+        p = self.parameters
+        single = [p[f"embed.{field}"][batch.single[:, i]] for i, field in enumerate(("form", "lemma", "upos", "xpos"))]
+        feats = np.add.reduceat(p["embed.feats"][batch.feats], batch.feat_starts)
+        return np.concatenate([*single, feats, p["embed.affixes"][batch.affixes].sum(1)], axis=1)
+
+    def words(self, embedded: Floats) -> Floats:
+        """Return the vectors of words without context."""
+        vectors: Floats = embedded @ self.parameters["word.weight"] + self.parameters["word.bias"]
+        return np.maximum(vectors, 0, out=vectors)
+
+    def inputs(self, direction: str, words: Floats) -> Floats:
+        """Return what word vectors contribute to the gates of the LSTM in one direction."""
+        gates: Floats = words @ self.parameters[f"lstm.{direction}.input"] + self.parameters[f"lstm.{direction}.bias"]
+        return gates
+
+    def rows(self, words: Floats, inputs: Mapping[str, Floats], lengths: Sequence[int]) -> Floats:
+        """Encode for parsing: word vectors, and their contributions to both LSTMs, of sentences with node 0 each."""
+        steps = TimeSteps(lengths)
+        context = words.copy()
+        width = len(self.parameters["lstm.forward.recurrent"])
+        for place, direction in enumerate(DIRECTIONS):
+            order = getattr(steps, direction)
+            outputs, _ = lstm_forward(
+                inputs[direction][order], self.parameters[f"lstm.{direction}.recurrent"], steps.sizes
+            )
+            context[order, place * width : (place + 1) * width] += outputs
+        rows: Floats = context @ self.parameters["hidden.slots"]
+        return rows
+
+    def forward(self, batch: Batch, chance: np.random.Generator, drop_input: float, drop_context: float) -> Floats:
+        """Encode a batch for training, with dropout, and remember what going backwards needs."""
+        p = self.parameters
+        self.batch = batch
+        embedded = self.embed(batch)
+        self.input_mask = _mask(chance, embedded.shape, drop_input)
+        self.embedded = embedded * self.input_mask
+        self.word_vectors = self.words(self.embedded)
+        self.steps = TimeSteps(batch.lengths)
+        context = self.word_vectors.copy()
+        width = len(p["lstm.forward.recurrent"])
+        self.memory = {}
+        for place, direction in enumerate(DIRECTIONS):
+            order = getattr(self.steps, direction)
+            gates = self.inputs(direction, self.word_vectors[order])
+            self.memory[direction] = lstm_forward(gates, p[f"lstm.{direction}.recurrent"], self.steps.sizes)
+            context[order, place * width : (place + 1) * width] += self.memory[direction][0]
+        self.context_mask = _mask(chance, context.shape, drop_context)
+        self.context = context * self.context_mask
+        rows: Floats = self.context @ p["hidden.slots"]
+        return rows
+
+    def backward(self, d_rows: Floats, gradients: dict[str, Floats]) -> Iterator[tuple[str, Ints, Floats]]:
+        """Write gradients of the dense parameters; give those of embeddings as (name, numbers, one row a number)."""
+        p = self.parameters
+        np.dot(self.context.T, d_rows, out=gradients["hidden.slots"])
+        d_context = (d_rows @ p["hidden.slots"].T) * self.context_mask
+        d_words = d_context.copy()
+        width = len(p["lstm.forward.recurrent"])
+        for place, direction in enumerate(DIRECTIONS):
+            order = getattr(self.steps, direction)
+            outputs, memory = self.memory[direction]
+            d_outputs = d_context[order, place * width : (place + 1) * width]
+            d_gates, d_recurrent = lstm_backward(
+                d_outputs, outputs, memory, p[f"lstm.{direction}.recurrent"], self.steps.sizes
+            )
+            gradients[f"lstm.{direction}.recurrent"][...] = d_recurrent
+            gradients[f"lstm.{direction}.input"][...] = self.word_vectors[order].T @ d_gates
+            gradients[f"lstm.{direction}.bias"][...] = d_gates.sum(0)
+            d_words[order] += d_gates @ p[f"lstm.{direction}.input"].T
+        d_words *= self.word_vectors > 0
+        gradients["word.weight"][...] = self.embedded.T @ d_words
+        gradients["word.bias"][...] = d_words.sum(0)
+        d_embedded = ((d_words @ p["word.weight"].T) * self.input_mask).astype(np.float32, copy=False)
+        start = 0
+        batch = self.batch
+        for i, (field, size) in enumerate(EMBEDDED.items()):
+            d_field = d_embedded[:, start : start + size]
+            start += size
+            if field == "feats":
+                counts = np.diff(np.append(batch.feat_starts, len(batch.feats)))
+                yield f"embed.{field}", batch.feats, np.repeat(d_field, counts, axis=0)
+            elif field == "affixes":
+                yield f"embed.{field}", batch.affixes.ravel(), np.repeat(d_field, batch.affixes.shape[1], axis=0)
+            else:
+                yield f"embed.{field}", batch.single[:, i], d_field
+
+
+def _mask(chance: np.random.Generator, shape: tuple[int, ...], drop: float) -> Floats:
+    if drop == 0:
+        return np.ones(shape, np.float32)
+    return ((chance.random(shape, np.float32) >= drop) / np.float32(1 - drop)).astype(np.float32)

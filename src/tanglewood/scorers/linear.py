@@ -1,0 +1,273 @@
+"""The linear learner: hashed feature templates and an averaged perceptron with a margin; needs no other package.
+
+Moves are scored first, labels when a move takes one. From the second epoch on the learner follows its own mistakes
+where the oracle allows it, so that it has seen what it will get into.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+from zlib import crc32
+
+from tanglewood.core.oracle import Oracle
+from tanglewood.core.search import Search
+from tanglewood.core.state import State
+from tanglewood.errors import ConfigError
+from tanglewood.scorers.base import Example, Task
+from tanglewood.scorers.linear_core import LinearCore, LinearTrainer
+from tanglewood.scorers.linear_features import FeatureSet, WordTable
+from tanglewood.scorers.linear_weights import MOST_CLASSES, Weights
+from tanglewood.scorers.templates import SHIPPED, Templates
+from tanglewood.scorers.words import ROOT, Word
+from tanglewood.treebank.sentence import Sentence
+
+MOST_REMEMBERED = 200_000  # words whose numbers a workspace keeps
+QUANTA = 1 << 10  # the largest weight of a table becomes this integer
+
+
+def shape_of(form: str) -> str:
+    """Capitals, small letters, digits and other characters as X, x, 0 and themselves, repetitions left out."""
+    shape = ""
+    for character in form:
+        kind = "X" if character.isupper() else "x" if character.isalpha() else "0" if character.isdigit() else character
+        if not shape.endswith(kind):
+            shape += kind
+    return shape
+
+
+def number_word(word: Word) -> tuple[array[int], array[int]]:
+    """Return the numbers of a word's columns, in the order of templates.COLUMNS, and of its features."""
+    form, lemma, upos, xpos, feats = word
+    lower = form.lower()
+    affixes = (lower[:2], lower[:3], lower[-2:], lower[-3:], lower[-4:])
+    columns = (form, lower, lemma, upos, xpos, *affixes, shape_of(form))
+    return (
+        array("I", [crc32(value.encode()) for value in columns]),
+        array("I", [crc32(value.encode()) for value in feats.split("|")]),
+    )
+
+
+ROOT_NUMBERS = number_word((ROOT, ROOT, ROOT, ROOT, ROOT))
+
+
+class WordNumbers:
+    """Numbers words, and remembers those it has met."""
+
+    def __init__(self) -> None:
+        self.known: dict[Word, tuple[array[int], array[int]]] = {}
+
+    def table(self, sentences: Sequence[Sequence[Word]]) -> tuple[WordTable, list[int]]:
+        """Return the table of some sentences, and the place of each one's node 0."""
+        columns, feats, starts, offsets = array("I"), array("I"), array("i"), []
+        known = self.known
+        for words in sentences:
+            offsets.append(len(starts))
+            columns.extend(ROOT_NUMBERS[0])
+            starts.append(len(feats))
+            feats.extend(ROOT_NUMBERS[1])
+            for word in words:
+                numbers = known.get(word)
+                if numbers is None:
+                    if len(known) >= MOST_REMEMBERED:
+                        known.clear()
+                    numbers = known[word] = number_word(word)
+                columns.extend(numbers[0])
+                starts.append(len(feats))
+                feats.extend(numbers[1])
+        starts.append(len(feats))
+        return WordTable(columns, feats, starts), offsets
+
+
+class LinearWorkspace:
+    """What one thread needs to score the states of sentences."""
+
+    def __init__(self, model: LinearModel) -> None:
+        self.numbers = WordNumbers()
+        self.core = LinearCore(
+            model.task.system,
+            FeatureSet(model.templates.moves),
+            FeatureSet(model.templates.labels, arc=True),
+            model.moves,
+            model.labels,
+        )
+        self.words, self.offsets = self.numbers.table([])
+
+    def encode(self, sentences: Sequence[Sequence[Word]]) -> None:
+        """Number the words of the sentences."""
+        self.words, self.offsets = self.numbers.table(sentences)
+
+    def turn_to(self, index: int) -> LinearCore:
+        """Return the scorer, set to one of the encoded sentences."""
+        self.core.use(self.words, self.offsets[index])
+        return self.core
+
+
+class LinearModel:
+    """Averaged weights, small ones left out, as integers."""
+
+    def __init__(
+        self, task: Task, templates: Templates, arrays: Mapping[str, memoryview], scales: Mapping[str, float]
+    ) -> None:
+        self.task = task
+        self.templates = templates
+        self._arrays = arrays
+        self.scales = dict(scales)
+        sizes = {"moves": task.system.n_moves, "labels": max(len(task.labels), 1)}
+        self.moves, self.labels = (
+            Weights(arrays[f"{name}.keys"], arrays[f"{name}.entries"], size, scales[name])
+            for name, size in sizes.items()
+        )
+
+    def workspace(self) -> LinearWorkspace:
+        """Return a workspace for one thread."""
+        return LinearWorkspace(self)
+
+    def arrays(self) -> Mapping[str, Any]:
+        """Return keys and entries of the two tables."""
+        return self._arrays
+
+    def settings(self) -> dict[str, Any]:
+        """Return templates and scales."""
+        return {
+            "templates": {"moves": list(self.templates.moves), "labels": list(self.templates.labels)},
+            "scales": self.scales,
+        }
+
+    @classmethod
+    def load(cls, task: Task, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> LinearModel:
+        """Make the model anew from its arrays and settings."""
+        return cls(task, Templates.of(settings["templates"]), arrays, settings["scales"])
+
+
+@dataclass(frozen=True, slots=True)
+class LinearOptions:
+    """How the linear model is trained."""
+
+    epochs: int = 10
+    margin: float = 1.0  # by which the right move should lead
+    most: float = 0.003  # largest step of a weight
+    explore: float = 0.85  # probability of following a mistake, from the second epoch on
+    least: float = 0.004  # share of the largest weight below which a weight is dropped
+    updates: int = 1  # fewest updates of a feature that is kept
+    templates: str = ""  # a TOML file of one's own templates
+
+    def __post_init__(self) -> None:
+        if self.epochs < 1 or self.updates < 0 or not 0 <= self.explore <= 1 or min(self.margin, self.most) <= 0:
+            raise ConfigError("epochs should be 1 or more, margin and most more than 0, explore between 0 and 1")
+
+    def fitted(self, words: int) -> LinearOptions:
+        """Return the options for so many words of training data."""
+        return self
+
+
+class LinearLearner:
+    """Learns a linear model.
+
+    ``margin`` is by how much the right move should lead, ``most`` the largest step of a weight; ``explore`` is the
+    probability of following a mistake. Weights below ``least`` of the largest one are not kept, nor are features
+    updated less than ``updates`` times.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        *,
+        templates: Templates = SHIPPED,
+        seed: int = 1,
+        margin: float = 1.0,
+        most: float = 0.003,
+        explore: float = 0.85,
+        least: float = 0.004,
+        updates: int = 1,
+    ) -> None:
+        if len(task.labels) > MOST_CLASSES:
+            raise ConfigError(f"the linear learner takes at most {MOST_CLASSES} labels, not {len(task.labels)}")
+        self.task = task
+        self.templates = templates
+        self.explore = explore
+        self.least = least
+        self.updates = updates
+        self.epochs = 0
+        self.chance = Random(seed)
+        self.numbers = WordNumbers()
+        self.trainer = LinearTrainer(
+            task.system,
+            FeatureSet(templates.moves),
+            FeatureSet(templates.labels, arc=True),
+            len(task.labels),
+            margin=margin,
+            most=most,
+            seed=seed,
+        )
+        self.search = Search(task.system, self.trainer, len(task.labels), task.root_label)
+
+    @classmethod
+    def begin(cls, task: Task, sentences: Sequence[Sentence], options: LinearOptions, seed: int) -> LinearLearner:
+        """Return a learner; it needs to know nothing of the training data beforehand."""
+        templates = Templates.read(options.templates) if options.templates else SHIPPED
+        return cls(
+            task,
+            templates=templates,
+            seed=seed,
+            margin=options.margin,
+            most=options.most,
+            explore=options.explore,
+            least=options.least,
+            updates=options.updates,
+        )
+
+    def epoch(self, examples: Sequence[Example], oracle: Oracle) -> float:
+        """Go through the examples once, shuffled; return the share of wrong decisions."""
+        trainer = self.trainer
+        words, offsets = self.numbers.table([example.words for example in examples])
+        order = list(range(len(examples)))
+        self.chance.shuffle(order)
+        trainer.explore = self.explore if self.epochs else 0.0
+        trainer.loss = 0.0
+        trainer.n_states = 0
+        for index in order:
+            example = examples[index]
+            oracle.bind(example.heads, example.labels)
+            trainer.use(words, offsets[index])
+            trainer.learn(self.search, oracle, State(len(example.words)), oracle.explores)
+        self.epochs += 1
+        return trainer.loss / max(1, trainer.n_states)
+
+    def model(self) -> LinearModel:
+        """Return the averaged model as of now."""
+        arrays, scales = {}, {}
+        for name, weights in (("moves", self.trainer.learnt_moves), ("labels", self.trainer.learnt_labels)):
+            largest = weights.largest(self.trainer.time) or 1.0
+            scales[name] = largest / QUANTA
+            keys, entries = weights.freeze(self.trainer.time, scales[name], self.least * largest, self.updates)
+            arrays[f"{name}.keys"], arrays[f"{name}.entries"] = memoryview(keys), memoryview(entries)
+        return LinearModel(self.task, self.templates, arrays, scales)
+
+    def state(self) -> tuple[Mapping[str, Any], dict[str, Any]]:
+        """Return the tables, and where the generators stand."""
+        trainer = self.trainer
+        arrays: dict[str, Any] = {}
+        data: dict[str, Any] = {
+            "epochs": self.epochs,
+            "order": list(self.chance.getstate()[1]),
+            "chance": trainer.chance,
+            "time": trainer.time,
+        }
+        for name, weights in (("moves", trainer.learnt_moves), ("labels", trainer.learnt_labels)):
+            arrays[f"{name}.slots"], arrays[f"{name}.pool"] = weights.tables()
+            data[name] = [weights.n_keys, weights.n_pool]
+        return arrays, data
+
+    def restore(self, arrays: Mapping[str, memoryview], data: Mapping[str, Any]) -> None:
+        """Go back to such a state."""
+        trainer = self.trainer
+        self.epochs = data["epochs"]
+        self.chance.setstate((3, tuple(data["order"]), None))
+        trainer.chance = data["chance"]
+        trainer.time = data["time"]
+        for name, weights in (("moves", trainer.learnt_moves), ("labels", trainer.learnt_labels)):
+            weights.restore(arrays[f"{name}.slots"], arrays[f"{name}.pool"], *data[name])

@@ -1,0 +1,277 @@
+"""Tables from features to weights, compiled: learnt ones, ready to score, and those that are being learnt.
+
+A table is open-addressed and keeps its keys, so that a feature never seen in training weighs nothing, and a feature
+has weights only for the classes (moves or labels) that it was ever updated for.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+try:
+    import cython
+except ModuleNotFoundError:
+    from tanglewood.core.uncompiled import cython
+
+if not cython.compiled:
+    lrint = round  # both round halves to even
+
+KEY_BITS = 31
+CLASS_BITS = 12  # an entry is weight, a bit that says whether it is the feature's last, class
+MOST_CLASSES = 1 << 12
+LAST = 1 << CLASS_BITS
+CLASS_MASK = LAST - 1
+SLOT = 4  # ints a slot: key, where its entries begin, how many they are, how often it was updated
+ENTRY = 3  # floats an entry: class, weight, weight times time
+ROOM = 1 << 15  # free slots and entries for the next sentence
+
+
+class Weights:
+    """Learnt integer weights, which any number of threads may share.
+
+    ``keys`` are in the order of their slots, ``entries`` in the order of the keys: every feature's last is marked.
+    """
+
+    def __init__(self, keys: memoryview, entries: memoryview, n_classes: int, scale: float) -> None:
+        self.keys = keys
+        self.entries = entries
+        self.n_classes = n_classes
+        self.scale = scale
+        self.size = max(4, 2 * len(keys))
+        self.slots = array("i", b"\xff" * (8 * self.size))  # key, or -1, and where its entries begin
+        self._fill(len(keys))
+
+    def _fill(self, n_keys: int) -> None:
+        entry = 0
+        for i in range(n_keys):
+            key = self.keys[i]
+            slot = (key * self.size) >> KEY_BITS
+            while self.slots[2 * slot] >= 0:
+                slot = slot + 1 if slot + 1 < self.size else 0
+            self.slots[2 * slot] = self.keys[i]
+            self.slots[2 * slot + 1] = entry
+            while not self.entries[entry] & LAST:
+                entry += 1
+            entry += 1
+
+    def _score(self, keys: array[int], count: int, places: array[int], sums: array[int], out: array[float]) -> None:
+        """Write the score of every class; ``places`` is scratch space as large as ``keys``.
+
+        Most of the time goes into waiting for memory. Loops without branches let the processor wait for many
+        features at once, so there is one that only touches the slots, and one that only touches the entries.
+        """
+        for i in range(count):
+            key = keys[i]
+            slot = (key * self.size) >> KEY_BITS
+            places[i] = self.slots[2 * slot]
+        found = 0
+        for i in range(count):
+            at = places[i]
+            if at < 0:
+                continue
+            key = keys[i]
+            slot = (key * self.size) >> KEY_BITS
+            while at >= 0 and at != key:
+                slot = slot + 1 if slot + 1 < self.size else 0
+                at = self.slots[2 * slot]
+            if at >= 0:
+                places[found] = self.slots[2 * slot + 1]
+                found += 1
+        touched = 0
+        for i in range(found):
+            touched ^= self.entries[places[i]]
+        for i in range(self.n_classes):
+            sums[i] = 0
+        sums[self.n_classes] = touched  # spare, but keeps the loop above alive
+        for i in range(found):
+            place = places[i]
+            entry = self.entries[place]
+            sums[entry & CLASS_MASK] += entry >> (CLASS_BITS + 1)
+            while not entry & LAST:
+                place += 1
+                entry = self.entries[place]
+                sums[entry & CLASS_MASK] += entry >> (CLASS_BITS + 1)
+        for i in range(self.n_classes):
+            out[i] = sums[i] * self.scale
+
+    def score(self, keys: array[int]) -> list[float]:
+        """Return the score of every class for these features."""
+        out = array("f", bytes(4 * self.n_classes))
+        self._score(keys, len(keys), keys[:], array("i", bytes(4 * self.n_classes + 4)), out)
+        return list(out)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+
+class LearningWeights:
+    """Weights while they are learnt, and what their averages need."""
+
+    def __init__(self, n_classes: int) -> None:
+        self.n_classes = n_classes
+        self.size = 4 * ROOM
+        self.slots = array("i", b"\xff" * (4 * SLOT * self.size))
+        self.pool = array("f", bytes(4 * ENTRY * 8 * ROOM))
+        self.n_keys = 0
+        self.touched = 0
+        self.n_pool = 0  # entries handed out, those given up when a feature's block grew included
+
+    def restore(self, slots: memoryview, pool: memoryview, n_keys: int, n_pool: int) -> None:
+        """Go back to tables as they once were."""
+        self.slots = array("i", slots.tobytes())
+        self.pool = array("f", pool.tobytes())
+        self.size = len(slots) // SLOT
+        self.n_keys = n_keys
+        self.n_pool = n_pool
+
+    def tables(self) -> tuple[array[int], array[float]]:
+        """Return copies of slots and pool."""
+        return array("i", bytes(self.slots)), array("f", bytes(self.pool))
+
+    def reserve(self) -> None:
+        """Make room for what a sentence may add; features that find none are passed over."""
+        if 2 * (self.n_keys + ROOM) > self.size:
+            old, old_size = self.slots, self.size
+            self.size = 2 * old_size
+            self.slots = array("i", b"\xff" * (4 * SLOT * self.size))
+            self._move_slots(old, old_size)
+        if ENTRY * (self.n_pool + 4 * ROOM) > len(self.pool):
+            self.pool = array("f", bytes(self.pool) + bytes(4 * len(self.pool)))
+
+    def _move_slots(self, old: array[int], old_size: int) -> None:
+        for i in range(old_size):
+            if old[SLOT * i] >= 0:
+                slot = self._find(old[SLOT * i])
+                for j in range(SLOT):
+                    self.slots[SLOT * slot + j] = old[SLOT * i + j]
+
+    def _find(self, key: int) -> int:
+        """Slot of the key, or the free slot where it belongs."""
+        slot = (key * self.size) >> KEY_BITS
+        while self.slots[SLOT * slot] >= 0 and self.slots[SLOT * slot] != key:
+            slot = slot + 1 if slot + 1 < self.size else 0
+        return slot
+
+    def _score(self, keys: array[int], count: int, out: array[float]) -> None:
+        touched = 0
+        for i in range(count):  # as in Weights: wait for many features at once
+            touched ^= self.slots[SLOT * ((keys[i] * self.size) >> KEY_BITS)]
+        self.touched = touched
+        for i in range(self.n_classes):
+            out[i] = 0
+        for i in range(count):
+            slot = SLOT * self._find(keys[i])
+            if self.slots[slot] >= 0:
+                place = ENTRY * self.slots[slot + 1]
+                for _ in range(self.slots[slot + 2]):
+                    which = lrint(self.pool[place])
+                    out[which] += self.pool[place + 1]
+                    place += ENTRY
+
+    def _update(self, keys: array[int], count: int, good: int, bad: int, step: float, time: float) -> None:
+        """Add the step to the good class and take it from the bad one, for all these features."""
+        for i in range(count):
+            slot = SLOT * self._find(keys[i])
+            if self.slots[slot] < 0:
+                if self.n_pool + 2 * self.n_classes + 64 > len(self.pool) // ENTRY or 8 * self.n_keys > 7 * self.size:
+                    continue
+                self.slots[slot] = keys[i]
+                self.slots[slot + 1] = self.n_pool
+                self.slots[slot + 2] = 0
+                self.slots[slot + 3] = 0
+                self.n_keys += 1
+                self.n_pool += 2
+            self.slots[slot + 3] += 1
+            self._add(slot, good, step, time)
+            self._add(slot, bad, -step, time)
+
+    def _add(self, slot: int, which: int, step: float, time: float) -> None:
+        start = ENTRY * self.slots[slot + 1]
+        size = self.slots[slot + 2]
+        place = start
+        while place < start + ENTRY * size and self.pool[place] != which:
+            place += ENTRY
+        if place == start + ENTRY * size:
+            if size >= 2 and (size & (size - 1)) == 0:  # the block is full: one twice as large
+                if ENTRY * (self.n_pool + 2 * size) > len(self.pool):
+                    return
+                for j in range(ENTRY * size):
+                    self.pool[ENTRY * self.n_pool + j] = self.pool[start + j]
+                self.slots[slot + 1] = self.n_pool
+                place = ENTRY * (self.n_pool + size)
+                self.n_pool += 2 * size
+            self.slots[slot + 2] = size + 1
+            self.pool[place] = which
+            self.pool[place + 1] = 0
+            self.pool[place + 2] = 0
+        self.pool[place + 1] += step
+        self.pool[place + 2] += step * time
+
+    def score(self, keys: array[int]) -> list[float]:
+        """Return the score of every class for these features."""
+        out = array("f", bytes(4 * self.n_classes))
+        self._score(keys, len(keys), out)
+        return list(out)
+
+    def update(self, keys: array[int], good: int, bad: int, step: float, time: float) -> None:
+        """Add the step to the good class and take it from the bad one, for all these features."""
+        self._update(keys, len(keys), good, bad, step, time)
+
+    def _average(self, place: int, time: float) -> float:
+        return self.pool[place + 1] - self.pool[place + 2] / time
+
+    def largest(self, time: float) -> float:
+        """Largest averaged weight."""
+        top = 0.0
+        for number in range(self.size):
+            slot = SLOT * number
+            if self.slots[slot] >= 0:
+                place = ENTRY * self.slots[slot + 1]
+                for _ in range(self.slots[slot + 2]):
+                    value = self._average(place, time)
+                    top = max(top, value, -value)
+                    place += ENTRY
+        return top
+
+    def freeze(self, time: float, scale: float, least: float, updates: int) -> tuple[array[int], array[int]]:
+        """Return keys and entries of the averaged weights; small ones, and of features rarely updated, are dropped."""
+        sizes = array("i", [0, 0])
+        none = array("i", [0])
+        self._freeze(time, scale, least, updates, none, none, sizes)
+        keys = array("i", bytes(4 * sizes[0] + 4))
+        entries = array("i", bytes(4 * sizes[1] + 4))
+        sizes[0] = sizes[1] = 0
+        self._freeze(time, scale, least, updates, keys, entries, sizes)
+        return keys[:-1], entries[:-1]
+
+    def _freeze(
+        self,
+        time: float,
+        scale: float,
+        least: float,
+        updates: int,
+        keys: array[int],
+        entries: array[int],
+        sizes: array[int],
+    ) -> None:
+        """Count what is kept in ``sizes`` and, into arrays that have room for more than one, write it."""
+        writing = len(keys) > 1
+        for number in range(self.size):
+            slot = SLOT * number
+            if self.slots[slot] < 0 or self.slots[slot + 3] < updates:
+                continue
+            place = ENTRY * self.slots[slot + 1]
+            last = -1
+            for _ in range(self.slots[slot + 2]):
+                value = self._average(place, time)
+                if value > least or value < -least:
+                    last = sizes[1]
+                    sizes[1] += 1
+                    if writing:
+                        entries[last] = lrint(value / scale) * (2 * LAST) + lrint(self.pool[place])
+                place += ENTRY
+            if last >= 0:
+                if writing:
+                    entries[last] += LAST
+                    keys[sizes[0]] = self.slots[slot]
+                sizes[0] += 1

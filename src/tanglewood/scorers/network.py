@@ -1,0 +1,346 @@
+"""The network: embeddings and a small bidirectional LSTM over the sentence, a hidden layer over the configuration.
+
+Everything runs on NumPy and the compiled kernels of network_core.py; PyTorch is not needed. Sizes and training follow
+the recipe of a small net that parses as well as a large one: see docs/learners.md.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tanglewood.core.oracle import Oracle
+from tanglewood.core.search import MoveScorer, Search
+from tanglewood.core.state import State
+from tanglewood.core.system import TransitionSystem
+from tanglewood.errors import ConfigError, ModelError
+from tanglewood.scorers.adam import Adam
+from tanglewood.scorers.base import Example, Task
+from tanglewood.scorers.encoder import DIRECTIONS, EMBEDDED, Encoder, Floats, number_words
+from tanglewood.scorers.network_core import LABEL_SLOTS, N_DISTANCES, N_FLAGS, SLOTS, NetworkCore, NetworkTrainer
+from tanglewood.scorers.words import FIELDS, ROOT, UNKNOWN, Vocabulary, Word
+from tanglewood.treebank.sentence import Sentence
+
+SPARSE = tuple(f"embed.{field}" for field in EMBEDDED)
+MOST_KEPT = 30_000  # words whose vectors are kept while parsing: 80 MB
+KERNEL = (  # parameters whose gradients network_core sums
+    *("hidden.bias", "hidden.empty", "hidden.labels", "hidden.distance", "hidden.flags"),
+    *("move.weight", "move.bias", "label.weight", "label.bias"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Sizes of the layers."""
+
+    word: int = 128
+    lstm: int = 64
+    hidden: int = 256
+
+
+def label_sets(system: TransitionSystem) -> array[int]:
+    """Number the moves that take a label; -1 for the others."""
+    numbers = iter(range(system.n_moves))
+    return array("i", [next(numbers) if move.labelled else -1 for move in system.moves])
+
+
+def new_parameters(
+    sizes: Sizes, vocabulary: Vocabulary, system: TransitionSystem, n_labels: int, chance: np.random.Generator
+) -> dict[str, Floats]:
+    """Return freshly initialised parameters."""
+
+    def glorot(*shape: int) -> Floats:
+        bound = np.sqrt(6 / (shape[-2] + shape[-1]))
+        return chance.uniform(-bound, bound, shape).astype(np.float32)
+
+    def normal(scale: float, *shape: int) -> Floats:
+        return (scale * chance.standard_normal(shape)).astype(np.float32)
+
+    inputs = sum(EMBEDDED.values())
+    parameters = {
+        f"embed.{field}": normal(0.1 if size > 32 else 0.2, len(vocabulary.numbers[field]), size)
+        for field, size in EMBEDDED.items()
+    }
+    parameters["word.weight"] = glorot(inputs, sizes.word)
+    parameters["word.bias"] = np.zeros(sizes.word, np.float32)
+    for direction in DIRECTIONS:
+        parameters[f"lstm.{direction}.input"] = glorot(sizes.word, 4 * sizes.lstm)
+        parameters[f"lstm.{direction}.recurrent"] = glorot(sizes.lstm, 4 * sizes.lstm)
+        bias = np.zeros(4 * sizes.lstm, np.float32)
+        bias[sizes.lstm : 2 * sizes.lstm] = 1  # forget gates begin open
+        parameters[f"lstm.{direction}.bias"] = bias
+    slot = normal(np.sqrt(2 / (len(SLOTS) * sizes.word)), sizes.word, len(SLOTS) * sizes.hidden)
+    parameters["hidden.slots"] = slot
+    parameters["hidden.bias"] = np.zeros(sizes.hidden, np.float32)
+    parameters["hidden.empty"] = normal(0.05, len(SLOTS), sizes.hidden)
+    parameters["hidden.labels"] = normal(0.05, len(LABEL_SLOTS), n_labels + 2, sizes.hidden)
+    parameters["hidden.distance"] = normal(0.05, N_DISTANCES, sizes.hidden)
+    parameters["hidden.flags"] = normal(0.05, N_FLAGS, sizes.hidden)
+    n_sets = sum(move.labelled for move in system.moves)
+    parameters["move.weight"] = glorot(sizes.hidden, system.n_moves)
+    parameters["move.bias"] = np.zeros(system.n_moves, np.float32)
+    parameters["label.weight"] = glorot(n_sets, sizes.hidden, n_labels)
+    parameters["label.bias"] = np.zeros((n_sets, n_labels), np.float32)
+    return parameters
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkOptions:
+    """How the network is trained; the defaults are right for a Universal Dependencies treebank."""
+
+    epochs: int = 0  # 0: 25 for a small treebank, fewer for a large one
+    batch_words: int = 0  # 0: 100 for a small treebank, more for a large one
+    rate: float = 2e-3
+    last_rate: float = 0.02  # share of the rate that is left at the end
+    explore: float = 0.3  # probability of following the model's own move, from the second epoch on
+    drop_input: float = 0.2
+    drop_context: float = 0.3
+    drop_hidden: float = 0.5
+    drop_form: float = 0.4  # a form seen n times is taken for unknown with probability 0.4 / (0.4 + n)
+    drop_lemma: float = 0.3
+
+    def __post_init__(self) -> None:
+        for name in ("drop_input", "drop_context", "drop_hidden"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ConfigError(f"{name}={getattr(self, name)}: it should be 0 or more and less than 1")
+        if not 0 <= self.explore <= 1:
+            raise ConfigError(f"explore={self.explore}: a probability is between 0 and 1")
+        if min(self.epochs, self.batch_words) < 0 or self.rate <= 0:
+            raise ConfigError("epochs and batch_words should be 0 (chosen for you) or more, the rate more than 0")
+
+    def fitted(self, words: int) -> NetworkOptions:
+        """Return the options with what is left open chosen for so many words of training data."""
+        return replace(
+            self,
+            epochs=self.epochs or max(12, min(25, 3_000_000 // max(words, 1))),
+            batch_words=self.batch_words or (100 if words < 100_000 else 200),
+        )
+
+
+class NetworkWorkspace:
+    """The rows of some sentences and a scorer of their states, for one thread.
+
+    Words come again and again, so what does not depend on their context is kept.
+    """
+
+    def __init__(self, model: NetworkModel) -> None:
+        self._vocabulary = model.vocabulary
+        self._encoder = Encoder(model.parameters)
+        self._core = NetworkCore(model.parameters, label_sets(model.task.system))
+        self._rows: Floats | None = None
+        self._offsets: list[int] = []
+        self._forget()
+
+    def _forget(self) -> None:
+        """Begin anew with node 0 alone."""
+        self._places: dict[Word, int] = {}
+        self._kept = [self._vectors([])]
+
+    def _vectors(self, words: Sequence[Word]) -> Floats:
+        """Return a row for node 0 and one for each word: its vector and its contributions to both LSTMs."""
+        vectors = self._encoder.words(self._encoder.embed(number_words(self._vocabulary, [words])))
+        return np.concatenate(
+            [vectors, *(self._encoder.inputs(direction, vectors) for direction in DIRECTIONS)], axis=1
+        )
+
+    def encode(self, sentences: Sequence[Sequence[Word]]) -> None:
+        """Compute the rows of all nodes."""
+        if len(self._places) > MOST_KEPT:
+            self._forget()
+        places = self._places
+        fresh = [word for words in sentences for word in words if word not in places]
+        if fresh:
+            fresh = list(dict.fromkeys(fresh))
+            for word in fresh:
+                places[word] = len(places) + 1
+            self._kept = [np.concatenate([*self._kept, self._vectors(fresh)[1:]])]
+        (kept,) = self._kept
+        order = [place for words in sentences for place in (0, *map(places.__getitem__, words))]
+        nodes = kept[order]
+        n_word = len(self._encoder.parameters["word.bias"])
+        n_gates = len(self._encoder.parameters["lstm.forward.bias"])
+        inputs = {
+            direction: nodes[:, n_word + i * n_gates : n_word + (i + 1) * n_gates]
+            for i, direction in enumerate(DIRECTIONS)
+        }
+        lengths = [len(words) + 1 for words in sentences]
+        self._rows = self._encoder.rows(nodes[:, :n_word], inputs, lengths)
+        self._offsets = [0, *np.cumsum(lengths)[:-1].tolist()]
+
+    def turn_to(self, index: int) -> MoveScorer:
+        """Return the scorer, set to one of the encoded sentences."""
+        self._core.use(self._rows, self._offsets[index])
+        return self._core
+
+
+class NetworkModel:
+    """Learnt parameters and the vocabulary they belong to."""
+
+    def __init__(self, task: Task, vocabulary: Vocabulary, parameters: Mapping[str, Floats]) -> None:
+        self.task = task
+        self.vocabulary = vocabulary
+        self.parameters = parameters
+
+    def workspace(self) -> NetworkWorkspace:
+        """Return a workspace for one thread."""
+        return NetworkWorkspace(self)
+
+    def arrays(self) -> Mapping[str, Floats]:
+        """Return the parameters."""
+        return self.parameters
+
+    def settings(self) -> dict[str, Any]:
+        """Return the vocabulary: values in the order of their numbers."""
+        return {"vocabulary": {field: list(numbers) for field, numbers in self.vocabulary.numbers.items()}}
+
+    @classmethod
+    def load(cls, task: Task, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> NetworkModel:
+        """Make the model anew, and check that everything has the size it should have."""
+        fields = settings["vocabulary"]
+        numbers = {field: {value: number for number, value in enumerate(fields[field])} for field in FIELDS}
+        parameters = {name: np.array(array) for name, array in arrays.items()}
+        vocabulary = Vocabulary(numbers, {})
+        _check_parameters(parameters, task, vocabulary)
+        return cls(task, vocabulary, parameters)
+
+
+def _check_parameters(parameters: Mapping[str, Floats], task: Task, vocabulary: Vocabulary) -> None:
+    """Raise ModelError unless all arrays are there and of the size they should be: compiled code would not notice."""
+    try:
+        sizes = replace(
+            Sizes(),
+            word=len(parameters["word.bias"]),
+            lstm=len(parameters["lstm.forward.recurrent"]),
+            hidden=len(parameters["hidden.bias"]),
+        )
+    except (KeyError, TypeError) as error:
+        raise ModelError(f"the model lacks the array {error}") from None
+    wanted = new_parameters(sizes, vocabulary, task.system, len(task.labels), np.random.default_rng(0))
+    for name, example in wanted.items():
+        found = parameters.get(name)
+        if found is None or found.shape != example.shape or found.dtype != np.float32:
+            raise ModelError(f"the model's array {name!r} is missing or not of the shape {example.shape}")
+    if len(parameters) != len(wanted) or 2 * sizes.lstm != sizes.word:
+        raise ModelError("the model has arrays that do not belong to it")
+    if not -1 <= task.root_label < len(task.labels):
+        raise ModelError(f"the model's root label {task.root_label} is none of its {len(task.labels)} labels")
+    if any(list(numbers)[:2] != [UNKNOWN, ROOT] for numbers in vocabulary.numbers.values()):
+        raise ModelError("the model's vocabulary does not begin as it should")
+
+
+class NetworkLearner:
+    """Learns a network, one epoch at a time, on the errors it makes itself."""
+
+    def __init__(self, task: Task, vocabulary: Vocabulary, options: NetworkOptions, seed: int) -> None:
+        self.task = task
+        self.vocabulary = vocabulary
+        self.options = options
+        self._chance = np.random.default_rng(seed)
+        self._parameters = new_parameters(Sizes(), vocabulary, task.system, len(task.labels), self._chance)
+        self._gradients = {name: np.zeros_like(p) for name, p in self._parameters.items() if name not in SPARSE}
+        self._adam = Adam(self._parameters)
+        self._encoder = Encoder(self._parameters)
+        self._trainer = NetworkTrainer(
+            self._parameters, self._gradients, label_sets(task.system), dropout=options.drop_hidden, seed=seed
+        )
+        self._search = Search(task.system, self._trainer, len(task.labels), task.root_label)
+        self._epochs = 0
+        unseen = {"form": options.drop_form, "lemma": options.drop_lemma}
+        self._unknown = [
+            np.array([share / (share + count) if share else 0.0 for count in vocabulary.counts[field]])
+            for field, share in unseen.items()
+        ]
+
+    @classmethod
+    def begin(cls, task: Task, sentences: Sequence[Sentence], options: NetworkOptions, seed: int) -> NetworkLearner:
+        """Return a learner that has seen the words of the training data, and nothing else."""
+        return cls(task, Vocabulary.of(sentences), options, seed)
+
+    def epoch(self, examples: Sequence[Example], oracle: Oracle) -> float:
+        """Go through the examples once in random order; return the mean probability missed on a decision."""
+        options = self.options
+        trainer = self._trainer
+        trainer.explore = options.explore if self._epochs and oracle.explores else 0.0
+        trainer.loss, trainer.n_states = 0.0, 0
+        batches = list(self._batches(examples))
+        for number, batch in enumerate(batches):
+            done = (self._epochs + number / len(batches)) / options.epochs
+            self._adam.begin(options.rate * (1 - (1 - options.last_rate) * min(done, 1)))
+            self._learn(batch, oracle)
+        self._epochs += 1
+        return trainer.loss / max(trainer.n_states, 1)
+
+    def _batches(self, examples: Sequence[Example]) -> Iterator[list[Example]]:
+        batch: list[Example] = []
+        for index in self._chance.permutation(len(examples)):
+            batch.append(examples[index])
+            if sum(len(example.words) for example in batch) >= self.options.batch_words:
+                yield batch
+                batch = []
+        if batch:
+            yield batch
+
+    def _learn(self, examples: Sequence[Example], oracle: Oracle) -> None:
+        options = self.options
+        batch = number_words(self.vocabulary, [example.words for example in examples])
+        for column, unknown in enumerate(self._unknown):
+            numbers = batch.single[:, column]
+            numbers[self._chance.random(len(numbers)) < unknown[numbers]] = 0
+        rows = self._encoder.forward(batch, self._chance, options.drop_input, options.drop_context)
+        d_rows = np.zeros_like(rows)
+        for gradient in self._gradients.values():
+            gradient.fill(0)
+        self._trainer.use(rows, 0)
+        self._trainer.use_gradient(d_rows)
+        for example, offset in zip(examples, batch.offsets, strict=True):
+            oracle.bind(example.heads, example.labels)
+            self._trainer.learn(self._search, oracle, State(len(example.words)), offset)
+        n_words = np.float32(sum(len(example.words) for example in examples))
+        d_rows /= n_words
+        for name in KERNEL:
+            self._gradients[name] /= n_words
+        for name, numbers, gradients in self._encoder.backward(d_rows, self._gradients):
+            self._adam.update_rows(name, numbers, gradients)
+        for name, gradient in self._gradients.items():
+            self._adam.update(name, gradient)
+
+    def model(self) -> NetworkModel:
+        """Return the averaged model as of now."""
+        averaged = {name: value.copy() for name, value in self._adam.average(SPARSE).items()}
+        return NetworkModel(self.task, self.vocabulary, averaged)
+
+    def state(self) -> tuple[Mapping[str, Any], dict[str, Any]]:
+        """Return all that learning depends on."""
+        adam = self._adam
+        groups = {"value": self._parameters, "first": adam.first, "second": adam.second, "averaged": adam.averaged}
+        arrays: dict[str, Any] = {f"{group}/{k}": v for group, values in groups.items() for k, v in values.items()}
+        arrays |= {f"touched/{name}": adam.touched[name] for name in SPARSE}
+        data = {
+            "epochs": self._epochs,
+            "steps": adam.steps,
+            "chance": self._chance.bit_generator.state,
+            "trainer": self._trainer.chance,
+        }
+        return arrays, data
+
+    def restore(self, arrays: Mapping[str, memoryview], data: Mapping[str, Any]) -> None:
+        """Go back to such a state."""
+        adam = self._adam
+        groups: dict[str, Mapping[str, Any]] = {
+            "value": self._parameters,
+            "first": adam.first,
+            "second": adam.second,
+            "averaged": adam.averaged,
+        }
+        for group, values in {**groups, "touched": adam.touched}.items():
+            for name, value in values.items():
+                if f"{group}/{name}" in arrays:
+                    value[...] = np.asarray(arrays[f"{group}/{name}"])
+        self._epochs = data["epochs"]
+        adam.steps = data["steps"]
+        self._chance.bit_generator.state = data["chance"]
+        self._trainer.chance = data["trainer"]

@@ -1,0 +1,47 @@
+cimport cython
+from libc.math cimport expf
+from tanglewood.core.features cimport Addresses
+from tanglewood.core.oracle cimport Oracle
+from tanglewood.core.search cimport MoveScorer, Search
+from tanglewood.core.state cimport State
+from tanglewood.core.system cimport TransitionSystem
+
+
+
+cdef class NetworkCore(MoveScorer):
+    cdef Addresses slots, label_slots
+    cdef readonly int hidden_size, n_labels, offset
+    cdef float[:, ::1] rows, empty, distances, flags, move_weights
+    cdef float[:, :, ::1] label_table, label_weights
+    cdef float[:, ::1] label_bias
+    cdef float[::1] bias, move_bias, hidden
+    cdef int[::1] label_set, active, slot_nodes, slot_labels
+    cdef int distance, n_flags
+    cdef void _look(self, State s) noexcept nogil
+    @cython.locals(total="float")
+    cdef void _activate(self) noexcept nogil
+    cdef void _add(self, float[:, ::1] table, int row, int start) noexcept nogil
+    cdef void _score_moves(self, State s, float[::1] out) noexcept nogil
+    cdef void _score_labels(self, State s, int move, float[::1] out) noexcept nogil
+
+cdef class NetworkTrainer(NetworkCore):
+    cdef float[:, ::1] d_rows, d_empty, d_distances, d_flags, d_move_weights, d_label_bias
+    cdef float[:, :, ::1] d_label_table, d_label_weights
+    cdef float[::1] d_bias, d_move_bias, d_hidden, mask, move_scores, label_scores, move_errors, label_errors
+    cdef int[::1] costs
+    cdef public double loss
+    cdef public int n_states
+    cdef public long chance
+    cdef float keep
+    cdef public float explore
+    cdef double _random(self) noexcept nogil
+    @cython.locals(scale=float)
+    cdef void _drop(self) noexcept nogil
+    @cython.locals(top=float, total=float)
+    cdef void _softmax(self, float[::1] scores, int size) noexcept nogil
+    @cython.locals(error=float)
+    cdef void _backward(self, int label_set) noexcept nogil
+    cdef void _scatter(self, float[:, ::1] table, int row, int start) noexcept nogil
+    @cython.locals(point=double, search_move=int, following=int, has_label=bint)
+    cdef void _learn(self, Search search, Oracle oracle, State s) noexcept nogil
+    cpdef learn(self, Search search, Oracle oracle, State s, int offset)

@@ -1,0 +1,174 @@
+"""Feature templates of the linear learner: what they may say, the shipped set, and files of one's own.
+
+A template is a conjunction of atoms with spaces between, such as ``s0.upos s1.upos s1-s0.distance``. An atom is an
+address and an attribute of its node; a pair of addresses and ``distance`` or ``between``; or ``flags``. Addresses are
+those of core/features.py and, in templates for labels, h and d: head and dependent of the arc in question.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tanglewood.core.features import Addresses
+from tanglewood.errors import ConfigError
+
+# Known of a word before parsing begins: one value each. Their order is that of the columns of the word table.
+COLUMNS = (
+    *("form", "lower", "lemma", "upos", "xpos"),
+    *("prefix2", "prefix3", "suffix2", "suffix3", "suffix4", "shape"),
+)
+# The number of an attribute tells the compiled core what to do: columns first, then these.
+ATTRIBUTES = {name: number for number, name in enumerate((*COLUMNS, "feats", "label", "lefts", "rights", "deps"))}
+PAIR_ATTRIBUTES = {"distance": 16, "between": 17}
+FLAGS = 18
+MANY = (ATTRIBUTES["feats"], PAIR_ATTRIBUTES["between"])  # these have several values, each a feature of its own
+ARC = ("h", "d")
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """One part of a template: the number of its attribute and the addresses it speaks of ("" where it has none)."""
+
+    attribute: int
+    first: str = ""
+    second: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Templates:
+    """The templates for moves and those for labels, as they are written."""
+
+    moves: tuple[str, ...]
+    labels: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        for text in self.moves:
+            parse_template(text)
+        for text in self.labels:
+            parse_template(text, arc=True)
+
+    @classmethod
+    def of(cls, data: dict[str, Any], where: str = "templates") -> Templates:
+        """Return the templates of a mapping with two lists of strings: moves and labels."""
+        lists = [data.get(name) for name in ("moves", "labels")]
+        for found in lists:
+            if not isinstance(found, list) or not found or not all(isinstance(text, str) for text in found):
+                raise ConfigError(f"{where} should have two lists of strings, moves and labels")
+        if len(data) > 2:
+            raise ConfigError(f"{where} should have nothing but moves and labels; it has {', '.join(data)}")
+        return cls(*(tuple(found) for found in lists if found))
+
+    @classmethod
+    def read(cls, path: str | Path) -> Templates:
+        """Read a TOML file with two lists of strings: moves and labels."""
+        try:
+            data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise ConfigError(f"{path}: {error}") from error
+        return cls.of(data, str(path))
+
+
+def parse_template(text: str, *, arc: bool = False) -> list[Atom]:
+    """Return the atoms of a template; ``arc`` says whether it may speak of h and d."""
+    atoms = [_parse_atom(atom, text, arc) for atom in text.split()]
+    many = [atom for atom in atoms if atom.attribute in MANY]
+    if not atoms or len(many) > 2:
+        raise ConfigError(f"template {text!r} should have at least one atom, and at most two of feats or between")
+    return atoms
+
+
+def _parse_atom(atom: str, template: str, arc: bool) -> Atom:
+    if atom == "flags":
+        return Atom(FLAGS)
+    address, _, attribute = atom.rpartition(".")
+    first, dash, second = address.partition("-")
+    known = PAIR_ATTRIBUTES if dash else ATTRIBUTES
+    if attribute not in known:
+        raise ConfigError(
+            f"unknown attribute {attribute!r} in template {template!r}; a node has {', '.join(ATTRIBUTES)}; "
+            f"a pair such as s1-s0 has {', '.join(PAIR_ATTRIBUTES)}; a configuration has flags"
+        )
+    for name in (first, second) if dash else (first,):
+        _check_address(name, template, arc)
+    return Atom(known[attribute], first, second)
+
+
+def _check_address(name: str, template: str, arc: bool) -> None:
+    """Complain about an address that is none; h and d may be followed by the same steps as s0."""
+    start, dot, steps = name.partition(".")
+    try:
+        Addresses([f"s0{dot}{steps}" if arc and start in ARC else name])
+    except ConfigError as error:
+        hint = "; or h or d, head and dependent of the arc" if arc else ""
+        raise ConfigError(f"in template {template!r}: {error}{hint}") from error
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    """One template a line or, with commas, several."""
+    return tuple(part.strip() for line in text.splitlines() for part in line.split(",") if part.strip())
+
+
+# The shipped set: the templates of Zhang & Nivre 2011, their words also as lemmas, and morphology: single features of
+# the words in question, and their pairs, which is what agreement and case are about.
+SHIPPED = Templates(
+    moves=_lines("""
+        s0.form, s0.lemma, s0.upos, s0.xpos, s0.form s0.upos, s0.feats, s0.suffix3, s0.suffix2, s0.prefix3
+        s1.form, s1.lemma, s1.upos, s1.xpos, s1.form s1.upos, s1.feats, s1.suffix3, s1.suffix2
+        s2.lemma, s2.upos, s2.xpos, s2.feats
+        b0.form, b0.lemma, b0.upos, b0.xpos, b0.form b0.upos, b0.feats, b0.suffix3
+        b1.form, b1.lemma, b1.upos, b1.xpos, b1.feats
+        b2.lemma, b2.upos, b2.xpos
+
+        s0.form s1.form, s0.lemma s1.lemma, s0.upos s1.upos, s0.xpos s1.xpos
+        s0.lemma s1.upos, s0.upos s1.lemma, s0.form s1.upos, s0.upos s1.form
+        s0.feats s1.feats, s0.feats s1.upos, s0.upos s1.feats
+        s0.form s0.upos s1.upos, s0.upos s1.form s1.upos, s0.suffix3 s1.upos, s0.upos s1.suffix3
+        s0.lemma b0.lemma, s0.upos b0.upos, s0.xpos b0.xpos, s0.lemma b0.upos, s0.upos b0.lemma
+        s0.feats b0.feats, s0.feats b0.upos, s0.upos b0.feats
+        s1.upos b0.upos, s1.lemma b0.upos, s1.upos b0.lemma, s1.xpos b0.xpos, s1.feats b0.upos
+        b0.upos b1.upos, b0.xpos b1.xpos, b0.lemma b1.upos, b0.upos b1.lemma, s0.upos b1.upos
+
+        s0.upos s1.upos s2.upos, s0.upos s1.upos b0.upos, s0.upos b0.upos b1.upos, b0.upos b1.upos b2.upos
+        s0.upos s1.upos b0.upos b1.upos, s0.lemma s1.upos b0.upos, s0.upos s1.lemma b0.upos, s0.upos s1.upos b0.lemma
+        s0.xpos s1.xpos b0.xpos, s0.upos s1.upos b0.feats, s0.upos s1.upos s0.feats, s0.upos s1.upos s1.feats
+
+        s0.left1.upos, s0.left1.label, s0.left1.lemma, s0.left2.label, s0.right1.upos, s0.right1.label
+        s0.right1.lemma, s0.right2.label, s1.left1.upos, s1.left1.label, s1.left2.label, s0.left1.feats, s1.left1.feats
+        s1.right1.upos, s1.right1.label, s1.right1.lemma, s1.right2.label
+        s0.upos s0.left1.label, s0.upos s0.right1.label, s1.upos s1.left1.label, s1.upos s1.right1.label
+        s0.upos s1.upos s0.left1.label, s0.upos s1.upos s0.right1.label
+        s0.upos s1.upos s1.left1.label, s0.upos s1.upos s1.right1.label
+        s0.upos s1.upos s0.left1.upos, s0.upos s1.upos s0.right1.upos
+        s0.upos s1.upos s1.left1.upos, s0.upos s1.upos s1.right1.upos
+        s0.upos s0.left1.label s0.left2.label, s0.upos s0.right1.label s0.right2.label
+        s1.upos s1.left1.label s1.left2.label, s1.upos s1.right1.label s1.right2.label
+        s0.lemma s0.left1.label, s0.lemma s0.right1.label, s1.lemma s1.left1.label, s1.lemma s1.right1.label
+        s0.label, s0.upos s0.label, s0.head.upos, b0.left1.label, b0.upos b0.left1.label, b0.left1.upos
+
+        s1-s0.distance, s0.upos s1-s0.distance, s1.upos s1-s0.distance, s0.upos s1.upos s1-s0.distance
+        s0.lemma s1-s0.distance, s1.lemma s1-s0.distance, s0-b0.distance, s0.upos s0-b0.distance
+        s0.upos b0.upos s0-b0.distance, s0.upos s1.upos s1-s0.between
+        s0.upos s0.lefts, s0.upos s0.rights, s1.upos s1.lefts, s1.upos s1.rights
+        s0.lemma s0.lefts, s0.lemma s0.rights, s1.lemma s1.lefts, s1.lemma s1.rights
+        s0.upos s1.upos s0.rights, s0.upos s1.upos s1.rights, s0.upos s1.upos s1.lefts
+        flags, flags s0.upos, flags s1.upos
+    """),
+    labels=_lines("""
+        d.form, d.lemma, d.upos, d.xpos, d.feats, d.suffix2, d.suffix3, d.suffix4, d.prefix3, d.form d.upos
+        h.form, h.lemma, h.upos, h.xpos, h.feats, h.suffix3
+        d.upos h.upos, d.xpos h.xpos, d.lemma h.upos, d.upos h.lemma, d.lemma h.lemma, d.form h.upos, d.upos h.form
+        d.feats h.upos, d.upos h.feats, d.feats h.feats, d.feats h.lemma, d.upos d.feats, d.upos d.feats h.upos
+        d.suffix3 h.upos, d.suffix3 h.lemma
+        h-d.distance, d.upos h.upos h-d.distance
+        d.left1.label, d.left1.upos, d.left1.lemma, d.right1.label, d.right1.upos, d.right1.lemma, d.left2.label
+        d.upos d.left1.lemma, d.upos h.upos d.left1.lemma, d.upos d.left1.label, d.upos h.upos d.left1.label
+        d.upos d.right1.label, d.upos d.lefts, d.upos d.rights
+        h.left1.label, h.left2.label, h.right1.label, h.right2.label, h.upos h.left1.label, h.upos h.right1.label
+        d.upos h.upos h.left1.label, d.upos h.upos h.right1.label, d.upos h.lemma h.left1.label
+        d.feats h.left1.label, d.feats h.right1.label
+        s2.upos, s2.lemma, b0.upos, b0.lemma, d.upos s2.upos, d.upos b0.upos, d.upos h.upos b0.upos
+    """),
+)

@@ -1,0 +1,108 @@
+"""Model files: one safetensors file whose metadata holds JSON and a checksum over everything; nothing executes on load.
+
+The layout is that of safetensors (length of the header, JSON header, raw arrays), so that its tools can read our
+files; ours are written and read here, without NumPy.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from tanglewood.errors import ModelError
+from tanglewood.treebank.conllu import writing
+
+FORMAT = "tanglewood-model"
+VERSION = 1
+TYPES = {
+    "f": ("F32", 4),
+    "d": ("F64", 8),
+    "i": ("I32", 4),
+    "h": ("I16", 2),
+    "b": ("I8", 1),
+    "B": ("U8", 1),
+    "q": ("I64", 8),
+}
+CODES = {name: (code, size) for code, (name, size) in TYPES.items()}
+MOST_HEADER = 64 << 20
+BLANK = b"0" * 64  # stands where the checksum will be
+
+
+def save_model(path: str | Path, arrays: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+    """Write arrays (anything with a buffer of C-contiguous numbers) and JSON settings, under another name first."""
+    table: dict[str, Any] = {}
+    views = []
+    end = 0
+    for name in sorted(arrays):
+        view = memoryview(arrays[name])
+        code = "q" if view.format == "l" else view.format
+        if code not in TYPES or not view.c_contiguous:
+            raise ModelError(f"array {name!r} cannot be saved: format {view.format!r}")
+        table[name] = {
+            "dtype": TYPES[code][0],
+            "shape": list(view.shape or ()),
+            "data_offsets": [end, end + view.nbytes],
+        }
+        end += view.nbytes
+        views.append(view.cast("B") if view.nbytes else memoryview(b""))
+    text = json.dumps(settings, ensure_ascii=False, sort_keys=True)
+    metadata = {"format": FORMAT, "version": str(VERSION), "settings": text, "sha256": BLANK.decode()}
+    header = json.dumps({"__metadata__": metadata, **table}, ensure_ascii=False, sort_keys=True).encode()
+    header += b" " * (-len(header) % 8)
+    header = header.replace(BLANK, _digest(header, views), 1)
+    with writing(path, packed=False) as out:
+        out.write(len(header).to_bytes(8, "little") + header)
+        for view in views:
+            out.write(view)
+
+
+def load_model(path: str | Path) -> tuple[dict[str, memoryview], dict[str, Any]]:
+    """Read arrays, as shaped memoryviews, and settings; ModelError if the file is not one of ours or was damaged."""
+    if Path(path).is_dir():
+        raise ModelError(f"{path}: a folder, not a tanglewood model")
+    data = Path(path).read_bytes()
+    if len(data) < 8:
+        raise ModelError(f"{path}: not a tanglewood model: only {len(data)} bytes")
+    length = int.from_bytes(data[:8], "little")
+    if not 2 <= length <= min(MOST_HEADER, len(data) - 8):
+        raise ModelError(f"{path}: not a tanglewood model, or cut off: it does not hold a header of {length} bytes")
+    try:
+        table = json.loads(data[8 : 8 + length])
+        metadata = table.pop("__metadata__")
+        kind, version = metadata["format"], metadata["version"]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise ModelError(f"{path}: not a tanglewood model, or damaged: its header cannot be read") from None
+    if kind != FORMAT:
+        raise ModelError(f"{path}: not a tanglewood model but {kind!r}")
+    if version != str(VERSION):
+        raise ModelError(f"{path}: model format {version} cannot be read by this tanglewood, which knows {VERSION}")
+    try:
+        body = memoryview(data)[8 + length :]
+        expected = metadata["sha256"].encode()
+        header = data[8 : 8 + length]
+        if header.count(expected) != 1 or _digest(header.replace(expected, BLANK), [body]) != expected:
+            raise ModelError(f"{path}: the model is damaged: its checksum does not match; fetch or train it again")
+        arrays: dict[str, memoryview] = {}
+        for name, entry in table.items():
+            code, size = CODES[entry["dtype"]]
+            start, end = entry["data_offsets"]
+            shape = entry["shape"]
+            if end - start != size * prod(shape) or not 0 <= start <= end <= len(body):
+                raise ModelError(f"{path}: array {name!r} does not have the size its shape says")
+            part: Any = body[start:end]
+            arrays[name] = part.cast(code, shape) if part.nbytes else part.cast(code)
+        return arrays, json.loads(metadata["settings"])
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ModelError(f"{path}: the model is damaged: its header does not make sense") from None
+
+
+def _digest(header: bytes, parts: list[memoryview]) -> bytes:
+    """Checksum, as hexadecimal digits, of the header with a blank checksum and of all arrays."""
+    digest = hashlib.sha256(header)
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest().encode()

@@ -1,0 +1,1 @@
+"""Learning a parser: what to train with, and the loop."""

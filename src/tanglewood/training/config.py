@@ -1,0 +1,85 @@
+"""What a training run is made of, as plain data that is saved in the model."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from tanglewood.errors import ConfigError
+from tanglewood.scorers import learner_class
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Choices of a training run; what is left empty is chosen to fit the data or the system."""
+
+    system: str = "swap"
+    options: Mapping[str, Any] = field(default_factory=dict)  # of the system
+    oracle: str = ""
+    single_root: bool | None = None
+    pseudo_projective: str = ""
+    learner: str = "network"
+    seed: int = 1
+    beam: int = 1  # for parsing dev after each epoch
+    settings: Mapping[str, Any] = field(default_factory=dict)  # of the learner
+
+    def __post_init__(self) -> None:
+        for name in ("seed", "beam"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < (name == "beam"):
+                raise ConfigError(f"{name}={value!r}: it should be a whole number, {int(name == 'beam')} or more")
+
+    def learner_options(self) -> Any:  # noqa: ANN401 - the options class of the learner
+        """Return the learner's options, checked."""
+        kind = learner_class(self.learner, "Options")
+        known = {option.name: option for option in fields(kind)}
+        for name, value in self.settings.items():
+            if name not in known:
+                raise ConfigError(f"the {self.learner} learner has no setting {name!r}; it has {', '.join(known)}")
+            wanted = type(getattr(kind(), name))
+            if not isinstance(value, int if wanted is int else int | float if wanted is float else wanted):
+                raise ConfigError(f"{name}={value!r}: the setting should be of type {wanted.__name__}")
+        return kind(**self.settings)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the choices as plain data."""
+        return asdict(self)
+
+
+def read_config(path: str | None, overrides: list[str], config: Config | None = None) -> Config:
+    """Read a TOML file and apply overrides such as ``epochs=10`` or ``options.max_degree=1``.
+
+    Keys are those of Config; all other keys are settings of the learner.
+    """
+    given: dict[str, Any] = {}
+    if path:
+        try:
+            given = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{path}: not a TOML file: {error}") from None
+    for override in overrides:
+        key, equals, value = override.partition("=")
+        if not equals:
+            raise ConfigError(f"--set {override!r} is not of the form key=value")
+        try:
+            parsed = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            parsed = value
+        table, _, name = key.strip().rpartition(".")
+        place = given.setdefault(table, {}) if table else given
+        if not isinstance(place, dict):
+            raise ConfigError(f"--set {override!r}: {table!r} is a value, not a table")
+        place[name] = parsed
+    config = config or Config()
+    own = {option.name for option in fields(Config)}
+    for key in ("settings", "options"):
+        if not isinstance(given.get(key, {}), dict):
+            raise ConfigError(f"{key}={given[key]!r}: it should be a table, as in {key}.NAME=VALUE")
+    chosen = {key: value for key, value in given.items() if key in own}
+    settings = {**config.settings, **chosen.pop("settings", {})}
+    settings |= {key: value for key, value in given.items() if key not in own}
+    options = {**config.options, **chosen.pop("options", {})}
+    return replace(config, **chosen, options=options, settings=settings)

@@ -1,0 +1,189 @@
+"""The training loop: a generator that yields its progress after every epoch."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tanglewood.core.system import TransitionSystem
+from tanglewood.errors import ConfigError, ModelError
+from tanglewood.evaluate.scores import Scores, evaluate
+from tanglewood.parser import Parser
+from tanglewood.scorers import learner_class
+from tanglewood.scorers.base import Example, Learner, Task
+from tanglewood.scorers.words import words_of
+from tanglewood.store import load_model, save_model
+from tanglewood.systems import make_system
+from tanglewood.training.config import Config
+from tanglewood.transforms.pseudo_projective import Scheme, fitting_scheme, projectivize
+from tanglewood.treebank.sentence import Sentence
+from tanglewood.treebank.tree import Tree
+
+RARE_ARCS = 50  # fewer non-projective arcs than this are hard to learn
+RARE_LABEL = 5  # likewise, occurrences of a decorated label
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How training stands after an epoch; ``parser`` is the best so far (the last one, if there is no dev set)."""
+
+    epoch: int
+    epochs: int
+    loss: float
+    scores: Scores | None
+    is_best: bool
+    parser: Parser
+    seconds: float
+
+
+def choose_oracle(system: TransitionSystem, name: str = "") -> str:
+    """Return the name of the oracle to train with: one that may be asked from any state, if there is one."""
+    if name:
+        system.oracle(name)  # raises if there is none such
+        return name
+    if "lazy" in system.oracles:
+        return "lazy"
+    bounded = getattr(system, "bound", -1) >= 0  # covington with a bound has no dynamic oracle
+    return "dynamic" if "dynamic" in system.oracles and not bounded else next(iter(system.oracles))
+
+
+class Training:
+    """One training run: data prepared, warnings gathered, ready to loop."""
+
+    def __init__(self, config: Config, train: Sequence[Sentence], dev: Sequence[Sentence] = ()) -> None:
+        if not train:
+            raise ConfigError("there is no sentence to train on")
+        self.config = config
+        self.dev = dev
+        self.warnings: list[str] = []
+        trees = [sentence.tree() for sentence in train]
+        single_root = config.single_root
+        if single_root is None:
+            single_root = all(len(tree.roots()) == 1 for tree in trees)
+        system = make_system(config.system, **config.options, single_root=single_root)
+        self.oracle_name = choose_oracle(system, config.oracle)
+        self.scheme: Scheme | None = None
+        self._warn_rare(trees)
+        if config.pseudo_projective:
+            self.scheme = fitting_scheme(config.pseudo_projective, {label for tree in trees for label in tree.labels})
+            trees = [projectivize(tree, self.scheme) for tree in trees]
+            self._warn_decorated(trees)
+        labels = sorted({label for tree in trees for label in tree.labels[1:]})
+        numbers = {label: number for number, label in enumerate(labels)}
+        self.task = Task(system, labels, _root_label(trees, numbers))
+        self.examples = [
+            Example(words_of(sentence), list(tree.heads), [-1, *(numbers[label] for label in tree.labels[1:])])
+            for sentence, tree in zip(train, trees, strict=True)
+        ]
+        self.options = config.learner_options().fitted(sum(map(len, train)))
+        self.learner: Learner = learner_class(config.learner, "Learner").begin(
+            self.task, train, self.options, config.seed
+        )
+        self.description: dict[str, Any] = {
+            **config.as_dict(),
+            "oracle": self.oracle_name,
+            "single_root": single_root,
+            "train_sentences": len(train),
+            "train_words": sum(map(len, train)),
+            "train_sha256": _fingerprint(train),
+            "dev_sha256": _fingerprint(dev),
+        }
+        self.best: tuple[float, Parser] | None = None
+        self.epoch = 0
+
+    def _warn_rare(self, trees: Sequence[Tree]) -> None:
+        crossing = sum(len(tree.nonprojective_arcs()) for tree in trees)
+        if crossing < RARE_ARCS:
+            arcs = "no non-projective arc" if not crossing else f"only {crossing} non-projective arcs"
+            self.warnings.append(f"the training data has {arcs}: the parser will hardly learn to cross arcs")
+
+    def _warn_decorated(self, trees: Sequence[Tree]) -> None:
+        assert self.scheme is not None
+        counts = Counter(label for tree in trees for label in tree.labels[1:])
+        decorated = {label: counts[label] for label in self.scheme.clashes(counts)}
+        rare = [label for label, count in decorated.items() if count < RARE_LABEL]
+        if rare:
+            self.warnings.append(
+                f"{len(rare)} of {len(decorated)} decorated labels occur fewer than {RARE_LABEL} times and will hardly "
+                f"be learnt: {', '.join(rare[:5])}{', ...' if len(rare) > 5 else ''}"
+            )
+
+    def run(self) -> Iterator[Progress]:
+        """Learn epoch by epoch; each yields the progress made."""
+        oracle = self.task.system.oracle(self.oracle_name)
+        while self.epoch < self.options.epochs:
+            began = time.perf_counter()
+            loss = self.learner.epoch(self.examples, oracle)
+            self.epoch += 1
+            parser = Parser(self.learner.model(), self.description, self.scheme)
+            scores = None
+            is_best = True
+            if self.dev:
+                scores = evaluate(self.dev, parser.parse_all(self.dev, beam=self.config.beam))
+                is_best = self.best is None or scores.las > self.best[0]
+            if is_best:
+                described = {**self.description, "epoch": self.epoch}
+                if scores is not None:
+                    described["dev"] = {"las": round(scores.las, 4), "uas": round(scores.uas, 4)}
+                self.best = (0.0 if scores is None else scores.las, Parser(parser.model, described, self.scheme))
+            assert self.best is not None
+            seconds = time.perf_counter() - began
+            yield Progress(self.epoch, self.options.epochs, loss, scores, is_best, self.best[1], seconds)
+
+    def save_checkpoint(self, path: str | Path) -> None:
+        """Write all that `resume` needs to go on as if nothing had happened."""
+        arrays, data = self.learner.state()
+        best = {}
+        if self.best is not None:
+            best = {f"best/{name}": value for name, value in self.best[1].model.arrays().items()}
+        settings = {
+            "checkpoint": self.description,
+            "epoch": self.epoch,
+            "learner": data,
+            "best": None if self.best is None else [self.best[0], dict(self.best[1].description)],
+            "best_model": None if self.best is None else self.best[1].model.settings(),
+        }
+        save_model(path, {**{f"state/{name}": value for name, value in arrays.items()}, **best}, settings)
+
+    def resume(self, path: str | Path) -> None:
+        """Go on from a checkpoint of the same data and choices."""
+        arrays, settings = load_model(path)
+        if settings.get("checkpoint") != _plain(self.description):
+            raise ModelError(f"{path}: the checkpoint is of another training run (other data, options or seed)")
+        self.learner.restore(_part(arrays, "state/"), settings["learner"])
+        self.epoch = settings["epoch"]
+        if settings["best"] is not None:
+            las, description = settings["best"]
+            kind = learner_class(self.config.learner, "Model")
+            model = kind.load(self.task, _part(arrays, "best/"), settings["best_model"])
+            self.best = (las, Parser(model, description, self.scheme))
+
+
+def _root_label(trees: Sequence[Tree], numbers: Mapping[str, int]) -> int:
+    """Number of the label that all arcs from 0 have and no other, or -1."""
+    from_root = {label for tree in trees for head, label, _ in tree.arcs() if head == 0}
+    elsewhere = {label for tree in trees for head, label, _ in tree.arcs() if head > 0}
+    return numbers[next(iter(from_root))] if len(from_root) == 1 and not from_root & elsewhere else -1
+
+
+def _fingerprint(sentences: Sequence[Sentence]) -> str:
+    """Checksum of the text of all sentences."""
+    digest = hashlib.sha256()
+    for sentence in sentences:
+        digest.update(sentence.to_text().encode())
+    return digest.hexdigest()
+
+
+def _part(arrays: Mapping[str, memoryview], prefix: str) -> dict[str, memoryview]:
+    return {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def _plain(data: Mapping[str, Any]) -> Any:  # noqa: ANN401 - what JSON makes of it
+    import json
+
+    return json.loads(json.dumps(data))
