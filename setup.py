@@ -37,4 +37,11 @@ if not pure:
         },
     )
 
-setup(ext_modules=extensions, options={"build": {"build_base": folder}, "egg_info": {"egg_base": "src"}})
+setup(
+    ext_modules=extensions,
+    options={
+        "build": {"build_base": folder},
+        "build_ext": {"parallel": os.cpu_count() or 1},
+        "egg_info": {"egg_base": "src"},
+    },
+)
