@@ -15,6 +15,7 @@ from tanglewood.cli.common import (
     use_one_matrix_thread,
 )
 from tanglewood.errors import ConfigError
+from tanglewood.scorers import LEARNERS
 
 if TYPE_CHECKING:
     import argparse
@@ -61,7 +62,7 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
     root.add_argument(
         "--several-roots", dest="single_root", action="store_const", const=False, help="any number of them"
     )
-    parser.add_argument("--learner", choices=("network", "linear"), help="network (default) or linear")
+    parser.add_argument("--learner", choices=tuple(LEARNERS), help="network (default) or linear")
     parser.add_argument("--epochs", type=int, metavar="N", help="times to go through the data")
     parser.add_argument(
         "--beam", type=int, metavar="K", help="beam for parsing dev after each epoch (default 1: greedy)"
@@ -114,10 +115,9 @@ def run(args: argparse.Namespace) -> int:
     if args.resume and checkpoint.exists():
         training.resume(checkpoint)
         print(f"going on after epoch {training.epoch}", file=sys.stderr)
-    last: Progress | None = None
     try:
-        for last in training.run():
-            _report(last)
+        for progress in training.run():
+            _report(progress)
             training.save_checkpoint(checkpoint)
     except KeyboardInterrupt:
         if training.best is None:

@@ -22,6 +22,7 @@ cdef class NetworkCore(MoveScorer):
     cdef void _activate(self) noexcept nogil
     cdef void _add(self, float[:, ::1] table, int row, int start) noexcept nogil
     cdef void _score_moves(self, State s, float[::1] out) noexcept nogil
+    cdef void _score_hidden(self, float[::1] out) noexcept nogil
     cdef void _score_labels(self, State s, int move, float[::1] out) noexcept nogil
 
 cdef class NetworkTrainer(NetworkCore):

@@ -121,6 +121,10 @@ class NetworkCore(MoveScorer):
     def _score_moves(self, s: State, out: array[float]) -> None:
         self._look(s)
         self._activate()
+        self._score_hidden(out)
+
+    def _score_hidden(self, out: array[float]) -> None:
+        """Write a score per move from the hidden layer as it is."""
         for move in range(self.move_bias.shape[0]):
             out[move] = self.move_bias[move]
         for k in range(self.hidden_size):
@@ -249,15 +253,10 @@ class NetworkTrainer(NetworkCore):
         n_moves = search.system.n_moves
         while not search.system._is_final(s):
             oracle._costs(s, self.costs)
-            self._score_moves(s, self.move_scores)
+            self._look(s)
+            self._activate()
             self._drop()
-            if self.keep < 1:
-                for move in range(n_moves):
-                    self.move_scores[move] = self.move_bias[move]
-                for k in range(self.hidden_size):
-                    if self.hidden[k] != 0:
-                        for move in range(n_moves):
-                            self.move_scores[move] += self.hidden[k] * self.move_weights[k, move]
+            self._score_hidden(self.move_scores)
             target = -1
             legal = 0
             for move in range(n_moves):
