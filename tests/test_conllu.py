@@ -186,6 +186,7 @@ ODD = {
     "byte order mark before a word": "\ufeff" + PLAIN,
     "byte order mark on a line of its own": "\ufeff\n" + PLAIN,
     "byte order mark and blank lines": "\ufeff \n\n" + PLAIN,
+    "byte order mark and a tab": "\ufeff\t\n" + PLAIN,
     "byte order mark and carriage returns": "\ufeff" + PLAIN.replace("\n", "\r\n"),
     "mixed line ends": RICH + PLAIN.replace("\n", "\r\n") + RICH,
     "odd spaces": block("#no space", "#\tkey\t=\tv\t\t", "#", row(1).replace("w", "\u00a0\u2028\x85\x0b\x1c")),
@@ -586,6 +587,25 @@ def test_with_tree_refuses_a_tree_that_does_not_fit():
     for label in ("", "a\tb", "a\nb"):
         with pytest.raises(TreeError, match=r"<stream>:2: label .* of word 2"):
             sentence.with_tree(Tree([2, 0, 2], ["SBJ", label, "ADV"]))
+
+
+def test_a_label_no_column_could_hold_may_stay_where_it_is_but_go_nowhere_else():
+    (sentence,) = parse(block(row(1, "0", "a\rb"), row(2, "1", "c")))
+    assert sentence.with_tree(sentence.tree()).to_text() == sentence.to_text()
+    with pytest.raises(TreeError, match="of word 2 is no column"):
+        sentence.with_tree(Tree([0, 1], ["a\rb", "a\rb"]))
+
+
+def test_changed_copies_are_what_reading_them_gives():
+    first = parse("\ufeff" + RICH.replace("\n", "\r\n"))[0]
+    changed = first.with_misc("Sure", [str(i) for i in range(7)]).with_comments(["# nbest = 1"])
+    (again,) = parse(changed.to_text())
+    assert again.words == changed.words
+    assert again.lines == changed.lines
+    assert again.comments == changed.comments == ["nbest = 1", *first.comments]
+    assert again.places == changed.places == [place + 1 for place in first.places]
+    assert changed.misc[2] == "Gloss=a b|Sure=2"
+    assert changed.tree() == first.tree()
 
 
 def test_a_tree_given_out_is_not_tied_to_its_sentence():

@@ -134,6 +134,9 @@ class _Worker:
         self._width = beam
         self._nbest = nbest
         self._confidence = confidence
+        names, root = self._task.labels, self._task.root_label
+        self._names = [*names, "dep"]  # the last is for -1: no label
+        self._root_name = names[root] if root >= 0 else "root"
         self._search: Search | None = None
         self._beam: Beam | None = None
 
@@ -181,15 +184,13 @@ class _Worker:
             yield parsed
 
     def _tree(self, state: State) -> Tree:
-        task = self._task
-        heads = state.word_heads()
-        # A word that a final step hung somewhere has no label of its own.
-        root = task.labels[task.root_label] if task.root_label >= 0 else "root"
-        left_over = (root if head == 0 else "dep" for head in heads)
-        labels = [
-            task.labels[number] if number >= 0 else default
-            for number, default in zip(state.word_labels(), left_over, strict=True)
-        ]
+        heads, numbers = state.word_heads(), state.word_labels()
+        labels = [self._names[number] for number in numbers]
+        if -1 in numbers:  # a word that a final step hung somewhere has no label of its own
+            labels = [
+                self._root_name if number < 0 and head == 0 else label
+                for number, head, label in zip(numbers, heads, labels, strict=True)
+            ]
         tree = Tree(heads, labels)
         return tree if self._parser.scheme is None else deprojectivize(tree, self._parser.scheme)
 
