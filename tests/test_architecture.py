@@ -30,6 +30,7 @@ ROOMS["parser"] = {*ROOMS, ""}  # the version stands in a model file
 ROOMS["training"] = {*ROOMS, "training"}  # it parses the dev set
 for _room in ("show", "experiments", "text", "web", "scale"):
     ROOMS[_room] = {*ROOMS["parser"], "show", "experiments", "text"}
+ROOMS["scale"].add("parser")
 ROOMS["cli"] = {*ROOMS, "cli", ""}
 ROOMS[""] = {*ROOMS}
 ROOMS["__main__"] = {"cli"}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from tanglewood.treebank.sentence import Sentence
 
 UNKNOWN, ROOT = "\tunknown", "\troot"  # no column can hold a tab
+OPTIONAL = ("LEMMA", "UPOS", "XPOS", "FEATS")  # columns that may hold nothing
 MOST_REMEMBERED = 200_000
 FIELDS = ("form", "lemma", "upos", "xpos", "feats", "affixes")
 Word = tuple[str, str, str, str, str]  # form, lemma, UPOS, XPOS, FEATS as written
@@ -57,6 +58,22 @@ class Vocabulary:
         single = [self.numbers[field].get(str(value), 0) for field, value in zip(FIELDS[:4], values[:4], strict=True)]
         feats = [self.numbers["feats"].get(value, 0) for value in values[4]]
         return single, feats, [self.numbers["affixes"].get(value, 0) for value in values[5]]
+
+
+class Columns:
+    """Takes note which columns hold anything; those that do need no further look."""
+
+    def __init__(self) -> None:
+        self._empty = list(OPTIONAL)
+
+    def add(self, words: Sequence[Word]) -> None:
+        """Look at some words."""
+        if self._empty:
+            self._empty = [name for name in self._empty if all(word[OPTIONAL.index(name) + 1] == "_" for word in words)]
+
+    def filled(self) -> frozenset[str]:
+        """Return the columns that hold a value for some word."""
+        return frozenset(OPTIONAL) - frozenset(self._empty)
 
 
 class _Words(dict[bytes, Word]):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, NoReturn, cast
+from typing import BinaryIO, NamedTuple, NoReturn, cast
 
 from tanglewood.errors import ConfigError, FormatError, LocatedError
 from tanglewood.treebank.scan import block_ends
@@ -40,7 +40,7 @@ def read(
     """
     format_: str | None = None
     with _opened(source) as (stream, name):
-        for number, block in chain.from_iterable(_batches(stream, name)):
+        for number, block in chain.from_iterable(batch.blocks for batch in _batches(stream, name)):
             try:
                 sentence, surely_conllu = parse_block(block, name, number)
                 if trees:
@@ -56,6 +56,19 @@ def read(
                 format_ = "conllu" if surely_conllu or UPOS_TAGS.issuperset(sentence.upos) else "conllx"
             sentence.format = format_
             yield sentence
+
+
+class Batch(NamedTuple):
+    """Blocks of sentences of a file that were read at once, each with the number of its first line."""
+
+    file: str
+    blocks: list[tuple[int, bytes]]
+
+
+def read_batches(source: Source) -> Iterator[Batch]:
+    """Read the blocks of sentences, not looked into; :func:`parse_block` does that."""
+    with _opened(source) as (stream, name):
+        yield from _batches(stream, name)
 
 
 @contextmanager
@@ -99,8 +112,8 @@ def _start(raw: BinaryIO) -> bytes:
     return start
 
 
-def _batches(stream: BinaryIO, name: str) -> Iterator[list[tuple[int, bytes]]]:
-    """Give the blocks of sentences, as many at a time as were read at once, each with the number of its first line.
+def _batches(stream: BinaryIO, name: str) -> Iterator[Batch]:
+    """Give the blocks of sentences, from a file many at a time, from a pipe as many as are there.
 
     Blank lines go with the sentence before them. From a pipe a sentence comes as soon as its blank line is there, for
     whoever writes it may wait for our answer; further blank lines then go with the sentence after them.
@@ -110,26 +123,31 @@ def _batches(stream: BinaryIO, name: str) -> Iterator[list[tuple[int, bytes]]]:
     data = b""
     number = 1
     more = True
+    failure: Exception | None = None
     while more:
         try:
             fresh = read_some(max(READ_SIZE, len(data)))
+            more = bool(fresh)
+            data += fresh
+            if more and not at_once and len(data) < READ_SIZE:
+                continue
         except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
-            problem = (
-                f"the compressed data is damaged or breaks off here ({error}); the file should be made or fetched again"
-            )
-            raise FormatError(problem, file=name, line=number + data.count(b"\n")) from error
-        more = bool(fresh)
-        data += fresh
+            failure = error
         skip = len(BOM) if number == 1 and data.startswith(BOM) else 0
         start = 0
-        batch = []
+        blocks = []
         for end, lines in block_ends(data, skip, at_once, not more):
-            batch.append((number, data[start:end]))
+            blocks.append((number, data[start:end]))
             number += lines
             start = end
         data = data[start:]
-        if batch:
-            yield batch
+        if blocks:
+            yield Batch(name, blocks)
+        if failure is not None:
+            problem = f"the compressed data is damaged or breaks off here ({failure})"
+            raise FormatError(
+                f"{problem}; the file should be made or fetched again", file=name, line=number + data.count(b"\n")
+            ) from failure
 
 
 def parse_block(data: bytes, name: str, start: int) -> tuple[Sentence, bool]:
