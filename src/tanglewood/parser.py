@@ -133,7 +133,7 @@ def load(path: str | Path) -> Parser:
 
 
 class Worker:
-    """What one thread needs: a workspace of the model and a search."""
+    """What one thread needs: a workspace of the model and a search, which counts its work once it has any."""
 
     def __init__(self, parser: Parser, beam: int, nbest: int, confidence: bool) -> None:
         self._parser = parser
@@ -145,7 +145,7 @@ class Worker:
         names, root = self._task.labels, self._task.root_label
         self._names = [*names, "dep"]  # the last is for -1: no label
         self._root_name = names[root] if root >= 0 else "root"
-        self._search: Search | None = None
+        self.search: Search | None = None
         self._beam: Beam | None = None
 
     def parse(self, sentences: Sequence[Sentence]) -> list[list[Sentence]]:
@@ -158,12 +158,12 @@ class Worker:
     def _parse(self, sentence: Sentence, index: int) -> Iterator[Sentence]:
         task = self._task
         scorer = self._workspace.turn_to(index)
-        if self._search is None or self._search.scorer is not scorer:
-            self._search = Search(task.system, scorer, len(task.labels), task.root_label)
-            self._beam = Beam(self._search, self._width) if self._width > 1 else None
+        if self.search is None or self.search.scorer is not scorer:
+            self.search = Search(task.system, scorer, len(task.labels), task.root_label)
+            self._beam = Beam(self.search, self._width) if self._width > 1 else None
         state = State(len(sentence))
         if self._beam is None:
-            self._search.greedy(state)
+            self.search.greedy(state)
             yield sentence.with_tree(self._tree(state))
             return
         scores = self._beam.parse(state)
