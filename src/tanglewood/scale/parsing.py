@@ -43,7 +43,7 @@ class BatchParser:
     """Parses blocks of a CoNLL file to blocks, one batch after another."""
 
     def __init__(self, parser: Parser, choices: Choices) -> None:
-        self._worker = parser.worker(beam=choices.beam, nbest=choices.nbest, confidence=choices.confidence)
+        self.worker = parser.worker(beam=choices.beam, nbest=choices.nbest, confidence=choices.confidence)
         self._stop = choices.stop
         self._columns = Columns()
 
@@ -63,7 +63,7 @@ class BatchParser:
         sentences = [sentence for sentence in read if isinstance(sentence, Sentence)]
         for sentence in sentences:
             self._columns.add(words_of(sentence))
-        parsed = iter(self._worker.parse(sentences))
+        parsed = iter(self.worker.parse(sentences))
         blocks: list[bytes | LocatedError] = []
         for item in read:
             if isinstance(item, LocatedError):
