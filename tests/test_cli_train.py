@@ -74,6 +74,15 @@ def test_train_and_parse_end_to_end(files, capfd):
     assert [s.to_text() for s in read("out.conllu")] == [s.to_text() for s in parser.parse_all(read("dev.conllu"))]
 
 
+def test_training_with_threads_gives_the_same_bytes(files, capfd):
+    command = ["train", "train.conllu", "--dev", "dev.conllu", *QUICK, "-o"]
+    for threads, name in ((1, "one.tw"), (3, "three.tw")):
+        assert main([*command, name, "--threads", str(threads)]) == 0
+    assert (files / "one.tw").read_bytes() == (files / "three.tw").read_bytes()
+    assert main([*command, "none.tw", "--threads", "0"]) == 1
+    assert "threads must be 1 or more" in capfd.readouterr().err
+
+
 def test_parse_writes_to_standard_output_and_compressed_files_alike(model, capfdbinary):
     assert main(["parse", "-m", "model.tw", "dev.conllu"]) == 0
     captured = capfdbinary.readouterr()

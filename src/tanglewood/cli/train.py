@@ -45,6 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="go on where an interrupted run stopped (MODEL.training is kept until the end)",
     )
+    parser.add_argument(
+        "--threads", type=int, default=1, metavar="N", help="parse the dev set with N threads (default 1)"
+    )
     add_choices(parser)
 
 
@@ -97,6 +100,8 @@ def run(args: argparse.Namespace) -> int:
     from tanglewood.training.loop import Training
 
     config = chosen_config(args)
+    if args.threads < 1:
+        raise ConfigError(f"the number of threads must be 1 or more, not {args.threads}")
     if not Path(args.output).resolve().parent.is_dir():
         raise ConfigError(f"{args.output}: there is no such folder to write the model to")
     reading = Reading(args)
@@ -116,7 +121,7 @@ def run(args: argparse.Namespace) -> int:
         training.resume(checkpoint)
         print(f"going on after epoch {training.epoch}", file=sys.stderr)
     try:
-        for progress in training.run():
+        for progress in training.run(threads=args.threads):
             _report(progress)
             training.save_checkpoint(checkpoint)
     except KeyboardInterrupt:
@@ -131,7 +136,7 @@ def run(args: argparse.Namespace) -> int:
     parser.save(args.output)
     checkpoint.unlink(missing_ok=True)
     if dev:
-        _report_crossing(parser, dev)
+        _report_crossing(parser, dev, args.threads)
     size = Path(args.output).stat().st_size / 1e6
     print(f"{args.output}: {size:.1f} MB, epoch {parser.description['epoch']}", file=sys.stderr)
     return reading.close()
@@ -147,10 +152,10 @@ def _report(progress: Progress) -> None:
     print(f"{text}  {progress.seconds:.1f} s, {int(left) // 60}:{int(left) % 60:02d} left", file=sys.stderr)
 
 
-def _report_crossing(parser: Parser, dev: list[Sentence]) -> None:
+def _report_crossing(parser: Parser, dev: list[Sentence], threads: int) -> None:
     from tanglewood.evaluate.scores import evaluate
 
-    found = evaluate(dev, parser.parse_all(dev)).as_dict()
+    found = evaluate(dev, parser.parse_all(dev, threads=threads)).as_dict()
     gold, predicted = found["nonprojective_gold"], found["nonprojective_predicted"]
     precision, recall = (_percent(found[f"nonprojective_{score}"]) for score in ("precision", "recall"))
     print(

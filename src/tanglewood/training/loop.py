@@ -113,8 +113,8 @@ class Training:
                 f"be learnt: {', '.join(rare[:5])}{', ...' if len(rare) > 5 else ''}"
             )
 
-    def run(self) -> Iterator[Progress]:
-        """Learn epoch by epoch; each yields the progress made."""
+    def run(self, *, threads: int = 1) -> Iterator[Progress]:
+        """Learn epoch by epoch; each yields the progress made. The dev set is parsed with so many threads."""
         oracle = self.task.system.oracle(self.oracle_name)
         while self.epoch < self.options.epochs:
             began = time.perf_counter()
@@ -124,7 +124,7 @@ class Training:
             scores = None
             is_best = True
             if self.dev:
-                scores = evaluate(self.dev, parser.parse_all(self.dev, beam=self.config.beam))
+                scores = evaluate(self.dev, parser.parse_all(self.dev, beam=self.config.beam, threads=threads))
                 is_best = self.best is None or scores.las > self.best[0]
             if is_best:
                 described = {**self.description, "epoch": self.epoch}
