@@ -50,6 +50,7 @@ def run(args: argparse.Namespace) -> int:
     """Parse all files into one output."""
     use_one_matrix_thread()
     from tanglewood.scale.parsing import Choices, parse_batches
+    from tanglewood.scorers.words import OPTIONAL
     from tanglewood.treebank.conllu import write_blocks
 
     reading = Reading(args)
@@ -60,11 +61,13 @@ def run(args: argparse.Namespace) -> int:
     choices = Choices(beam, args.nbest, args.confidence, stop=args.on_error == "stop")
     batches = (batch for file in args.files for batch in reading.batches(file))
     words = 0
+    missing = set(OPTIONAL)
 
     def blocks(results: Iterator[Parsed]) -> Iterator[bytes]:
         nonlocal words
         for parsed in results:
             words += parsed.words
+            missing.intersection_update(parsed.missing)
             for block in parsed.blocks:
                 if isinstance(block, bytes):
                     yield block
@@ -73,6 +76,11 @@ def run(args: argparse.Namespace) -> int:
 
     with closing(parse_batches(batches, args.model, choices, processes=args.threads)) as results:
         count = write_blocks(blocks(results), args.output)
+    if words and missing:
+        names = ", ".join(name for name in OPTIONAL if name in missing)
+        print(
+            f"warning: the input has no {names}: 0 of {words:,} words; the model was trained with them", file=sys.stderr
+        )
     if sys.stderr.isatty():
         spent = time.perf_counter() - began
         print(f"{count:,} sentences, {words:,} words in {spent:.1f} s: {words / spent:,.0f} words/s", file=sys.stderr)

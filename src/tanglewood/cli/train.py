@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
 from tanglewood.cli.common import (
@@ -123,23 +124,37 @@ def run(args: argparse.Namespace) -> int:
     try:
         for progress in training.run(threads=args.threads):
             _report(progress)
-            training.save_checkpoint(checkpoint)
+            try:
+                training.save_checkpoint(checkpoint)
+            except OSError as error:  # such as a full disk: what was learnt is still in memory
+                print(f"warning: {checkpoint}: {error.strerror or error}; training goes on without it", file=sys.stderr)
     except KeyboardInterrupt:
         if training.best is None:
             raise
-        print("\ninterrupted: the best parser so far is kept; --resume goes on", file=sys.stderr)
-        training.best[1].save(args.output)
+        resume = "; --resume goes on" if checkpoint.exists() else ""
+        print(f"\ninterrupted: the best parser so far is kept{resume}", file=sys.stderr)
+        _save(training.best[1], args.output)
         return 130
     if training.best is None:
         raise ConfigError("nothing was learnt")
     parser = training.best[1]
-    parser.save(args.output)
+    _save(parser, args.output)
     checkpoint.unlink(missing_ok=True)
     if dev:
         _report_crossing(parser, dev, args.threads)
     size = Path(args.output).stat().st_size / 1e6
     print(f"{args.output}: {size:.1f} MB, epoch {parser.description['epoch']}", file=sys.stderr)
     return reading.close()
+
+
+def _save(parser: Parser, output: str) -> None:
+    """Write the model; if that fails, write it to the temporary folder and say so in the error."""
+    try:
+        parser.save(output)
+    except OSError as error:
+        spare = Path(mkdtemp(prefix="tanglewood-")) / Path(output).name
+        parser.save(spare)
+        raise OSError(error.errno, f"{error.strerror or error}; the model is in {spare} instead", output) from None
 
 
 def _report(progress: Progress) -> None:

@@ -27,7 +27,7 @@ class Parsed(NamedTuple):
 
     blocks: list[bytes | LocatedError]
     words: int
-    columns: frozenset[str]  # that some word met so far has a value in
+    missing: list[str]  # columns that the model was trained with and no word met so far has
 
 
 class Choices(NamedTuple):
@@ -45,7 +45,7 @@ class BatchParser:
     def __init__(self, parser: Parser, choices: Choices) -> None:
         self.worker = parser.worker(beam=choices.beam, nbest=choices.nbest, confidence=choices.confidence)
         self._stop = choices.stop
-        self._columns = Columns()
+        self._columns = Columns(parser.description.get("columns", ()))
 
     def parse(self, batch: Batch) -> Parsed:
         """Parse one batch."""
@@ -70,7 +70,7 @@ class BatchParser:
                 blocks.append(item)
             else:
                 blocks += [sentence.to_bytes() for sentence in next(parsed)]
-        return Parsed(blocks, sum(map(len, sentences)), self._columns.filled())
+        return Parsed(blocks, sum(map(len, sentences)), self._columns.empty)
 
 
 def parse_batches(

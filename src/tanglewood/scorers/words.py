@@ -61,19 +61,15 @@ class Vocabulary:
 
 
 class Columns:
-    """Takes note which columns hold anything; those that do need no further look."""
+    """Takes note which of some columns hold nothing but "_"."""
 
-    def __init__(self) -> None:
-        self._empty = list(OPTIONAL)
+    def __init__(self, names: Iterable[str] = OPTIONAL) -> None:
+        self.empty = [name for name in OPTIONAL if name in names]
 
     def add(self, words: Sequence[Word]) -> None:
-        """Look at some words."""
-        if self._empty:
-            self._empty = [name for name in self._empty if all(word[OPTIONAL.index(name) + 1] == "_" for word in words)]
-
-    def filled(self) -> frozenset[str]:
-        """Return the columns that hold a value for some word."""
-        return frozenset(OPTIONAL) - frozenset(self._empty)
+        """Look at some words; a column that held something needs no further look."""
+        if self.empty:
+            self.empty = [name for name in self.empty if all(word[OPTIONAL.index(name) + 1] == "_" for word in words)]
 
 
 class _Words(dict[bytes, Word]):

@@ -16,7 +16,7 @@ from tanglewood.evaluate.scores import Scores, evaluate
 from tanglewood.parser import Parser
 from tanglewood.scorers import learner_class
 from tanglewood.scorers.base import Example, Learner, Task
-from tanglewood.scorers.words import words_of
+from tanglewood.scorers.words import OPTIONAL, Columns, words_of
 from tanglewood.store import load_model, save_model
 from tanglewood.systems import make_system
 from tanglewood.training.config import Config
@@ -80,6 +80,11 @@ class Training:
             Example(words_of(sentence), list(tree.heads), [-1, *(numbers[label] for label in tree.labels[1:])])
             for sentence, tree in zip(train, trees, strict=True)
         ]
+        columns = Columns()
+        for example in self.examples:
+            columns.add(example.words)
+        if columns.empty:
+            self.warnings.append(f"the training data has no {', '.join(columns.empty)}: the parser will not use them")
         self.options = config.learner_options().fitted(sum(map(len, train)))
         self.learner: Learner = learner_class(config.learner, "Learner").begin(
             self.task, train, self.options, config.seed
@@ -88,6 +93,7 @@ class Training:
             **config.as_dict(),
             "oracle": self.oracle_name,
             "single_root": single_root,
+            "columns": [name for name in OPTIONAL if name not in columns.empty],
             "train_sentences": len(train),
             "train_words": sum(map(len, train)),
             "train_sha256": _fingerprint(train),
