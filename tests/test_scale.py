@@ -15,7 +15,7 @@ import pytest
 from exhaustive import COMPILED
 from tanglewood.errors import ConfigError, LocatedError
 from tanglewood.parser import Parser
-from tanglewood.scale import parsing
+from tanglewood.scale import processes
 from tanglewood.scale.parsing import BatchParser, Choices, parse_batches
 from tanglewood.treebank import conllu
 from tanglewood.treebank.conllu import Batch
@@ -113,14 +113,14 @@ def test_a_batch_becomes_what_its_sentences_become(folder):
 
 
 def test_choices_that_do_not_fit_are_refused_before_any_process_starts(folder):
-    for choices, processes in ((Choices(beam=0), 2), (Choices(nbest=2), 2), (Choices(), 0)):
+    for choices, number in ((Choices(beam=0), 2), (Choices(nbest=2), 2), (Choices(), 0)):
         with pytest.raises(ConfigError):
-            next(parse_batches([], folder / "model.tw", choices, processes=processes))
+            next(parse_batches([], folder / "model.tw", choices, processes=number))
 
 
 def test_a_process_that_dies_is_an_error_that_says_so(folder):
     script = (
-        "import os, sys\nfrom tanglewood.scale import parsing\n"
+        "import os\nfrom tanglewood.scale import parsing\n"
         "parsing.BatchParser.parse = lambda self, batch: os._exit(9)\n" + SMALL_READS
     )
     (folder / "dies.py").write_text(script)
@@ -137,18 +137,18 @@ def test_what_is_read_ahead_is_bounded(folder, monkeypatch):
         """Runs what it is given at once."""
 
         def __init__(self, *_args, **_options):
-            parsing._mine = BatchParser(Parser.load(folder / "model.tw"), Choices())
+            processes._mine = BatchParser(Parser.load(folder / "model.tw"), Choices())
 
         def submit(self, work, batch):
-            future = parsing.Future()
+            future = processes.Future()
             future.set_result(work(batch))
             return future
 
         def shutdown(self, **_):
             pass
 
-    monkeypatch.setattr(parsing, "ProcessPoolExecutor", Idle)
-    monkeypatch.setattr(parsing, "_mine", None, raising=False)
+    monkeypatch.setattr(processes, "ProcessPoolExecutor", Idle)
+    monkeypatch.setattr(processes, "_mine", None, raising=False)
     read = []
     source = (read.append(1) or batch for batch in batches_of(folder / "plain.conllu", 2))
     results = parse_batches(source, folder / "model.tw", Choices(), processes=2)

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
-import sys
-import threading
-from collections import deque
 from collections.abc import Generator, Iterable
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.connection import wait
 from pathlib import Path
 from typing import NamedTuple
 
-from tanglewood.errors import ConfigError, LocatedError, TanglewoodError, WorkerError
+from tanglewood.errors import ConfigError, LocatedError
 from tanglewood.parser import Parser
 from tanglewood.scorers.words import Columns, words_of
 from tanglewood.treebank.conllu import Batch, parse_block
@@ -61,8 +52,9 @@ class BatchParser:
             else:
                 read.append(sentence)
         sentences = [sentence for sentence in read if isinstance(sentence, Sentence)]
-        for sentence in sentences:
-            self._columns.add(words_of(sentence))
+        if self._columns.empty:
+            for sentence in sentences:
+                self._columns.add(words_of(sentence))
         parsed = iter(self.worker.parse(sentences))
         blocks: list[bytes | LocatedError] = []
         for item in read:
@@ -82,62 +74,10 @@ def parse_batches(
     """
     if processes < 1:
         raise ConfigError(f"the number of threads must be 1 or more, not {processes}")
-    parser = Parser.load(model)
-    here = BatchParser(parser, choices)  # also says so if the choices do not fit
+    workplace = BatchParser(Parser.load(model), choices)
     if processes == 1:
-        yield from map(here.parse, batches)
-        return
-    if method is None:
-        method = "fork" if sys.platform == "linux" and threading.active_count() == 1 else "spawn"
-    pool = ProcessPoolExecutor(
-        processes,
-        multiprocessing.get_context(method),
-        initializer=_begin,
-        initargs=(here if method == "fork" else None, str(model), choices),
-    )
-    source = iter(batches)
-    waiting: deque[Future[Parsed]] = deque()
-    failure: Exception | None = None
-    more = True
-    try:
-        while more or waiting:
-            while more and len(waiting) < 2 * processes:
-                try:
-                    batch = next(source, None)
-                except (TanglewoodError, OSError) as error:
-                    failure, batch = error, None  # what was read before comes first
-                if batch is None:
-                    more = False
-                else:
-                    waiting.append(pool.submit(_work, batch))
-            if waiting:
-                yield waiting.popleft().result()
-    except BrokenProcessPool:
-        problem = "a process that parses ended without a word, perhaps because memory ran out; try fewer threads"
-        raise WorkerError(problem) from None
-    finally:
-        pool.shutdown(cancel_futures=True)
-    if failure is not None:
-        raise failure
+        yield from map(workplace.parse, batches)
+    else:
+        from tanglewood.scale.processes import parse_in_processes  # what it needs takes time to load
 
-
-_mine: BatchParser  # in a process that parses
-
-
-def _begin(inherited: BatchParser | None, model: str, choices: Choices) -> None:
-    """Prepare a process for its work."""
-    global _mine  # noqa: PLW0603 - a process has one
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that reads and writes
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    _mine = inherited or BatchParser(Parser.load(model), choices)
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    wait([parent.sentinel])
-    os._exit(1)
-
-
-def _work(batch: Batch) -> Parsed:
-    return _mine.parse(batch)
+        yield from parse_in_processes(batches, workplace, str(model), choices, processes, method)

@@ -5,15 +5,13 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tanglewood.errors import ConfigError, MissingExtraError
 from tanglewood.evaluate.running_time import fit_through_origin
 from tanglewood.treebank.conllu import writing
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from tanglewood.evaluate.running_time import RunningTime
 
 FORMATS = (".svg", ".png", ".pdf")
@@ -67,7 +65,7 @@ def plot_speeds(target: str, name: str, speeds: Mapping[int, float]) -> None:
     _save(figure, target)
 
 
-def _save(figure: Figure, target: str) -> None:
+def _save(figure: Any, target: str) -> None:  # noqa: ANN401 - a Figure of matplotlib
     with writing(target) as out:
         # Without a date the same data give the same bytes.
         undated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": None}[Path(target).suffix]
