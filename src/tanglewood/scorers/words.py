@@ -10,7 +10,7 @@ from tanglewood.treebank.sentence import Sentence
 
 UNKNOWN, ROOT = "\tunknown", "\troot"  # no column can hold a tab
 OPTIONAL = ("LEMMA", "UPOS", "XPOS", "FEATS")  # columns that may hold nothing
-MOST_REMEMBERED = 200_000
+MOST_REMEMBERED = 50_000  # different words
 FIELDS = ("form", "lemma", "upos", "xpos", "feats", "affixes")
 Word = tuple[str, str, str, str, str]  # form, lemma, UPOS, XPOS, FEATS as written
 
