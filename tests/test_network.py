@@ -87,7 +87,7 @@ class Twin:
                         chance = chance * 48271 % 2147483647
                         mask[k] = 1 / keep if chance / 2147483647 < keep else 0
                 hidden = hidden_layer(p, rows, Views([s], [offset]))[0] * mask
-                scores = hidden @ p["move.weight"] + p["move.bias"]
+                scores = hidden @ p["move.weight"].T + p["move.bias"]
                 costs = oracle.costs(s)
                 legal = self.task.system.legal_moves(s)
                 target = max((move for move in legal if costs[move] == 0), key=lambda move: scores[move])
@@ -114,7 +114,7 @@ class Twin:
 
     def log_probabilities(self, p):
         hidden = hidden_layer(p, self.rows(p), self.views) * self.masks
-        scores = hidden @ p["move.weight"] + p["move.bias"]
+        scores = hidden @ p["move.weight"].T + p["move.bias"]
         moves = log_softmax(np.where(self.legal, scores, -1e300))[np.arange(len(self.targets)), self.targets]
         with_label = [i for i, label in enumerate(self.labels) if label >= 0]
         sets = np.array(label_sets(self.task.system))[[self.targets[i] for i in with_label]]
@@ -260,7 +260,7 @@ def test_the_lstm_over_a_ragged_batch_is_that_over_each_sentence(lstm, direction
     inputs, recurrent, weights = lstm
     steps = TimeSteps(LENGTHS)
     order = getattr(steps, direction)
-    outputs, memory = lstm_forward(inputs[order], recurrent, steps.sizes)
+    outputs, memory = lstm_forward(inputs[order], recurrent, steps)
     exact = inputs.astype(float), recurrent.astype(float)
 
     def twin():
@@ -270,7 +270,7 @@ def test_the_lstm_over_a_ragged_batch_is_that_over_each_sentence(lstm, direction
         return (twin() * weights).sum()
 
     np.testing.assert_allclose(outputs, twin()[order], atol=1e-5)
-    d_gates, d_recurrent = lstm_backward(weights[order], outputs, memory, recurrent, steps.sizes)
+    d_gates, d_recurrent = lstm_backward(weights[order], outputs, memory, recurrent, steps)
     np.testing.assert_allclose(d_gates, numerical_gradient(loss, exact[0])[order], atol=1e-4)
     np.testing.assert_allclose(d_recurrent, numerical_gradient(loss, exact[1]), atol=1e-4)
 
@@ -287,7 +287,7 @@ def test_time_steps_hold_every_node_once_beside_those_of_the_same_step(lengths):
                 backward.append(sum(lengths[: i + 1]) - 1 - t)
     assert steps.forward.tolist() == forward
     assert steps.backward.tolist() == backward
-    assert steps.sizes == [sum(length > t for length in lengths) for t in range(max(lengths))]
+    assert steps.sizes.tolist() == [sum(length > t for length in lengths) for t in range(max(lengths))]
 
 
 # Adam. ------------------------------------------------------------------------------------------------------------

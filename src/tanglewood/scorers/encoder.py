@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tanglewood.scorers.words import ROOT_PIECES, Vocabulary, Word, pieces
+from tanglewood.scorers.dense import lstm_backward_steps, lstm_forward_steps
+from tanglewood.scorers.words import ROOT_PIECES, Numbers, Vocabulary, Word, pieces
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
@@ -32,15 +33,21 @@ class Batch:
         return [0, *np.cumsum(self.lengths)[:-1].tolist()]
 
 
-def number_words(vocabulary: Vocabulary, sentences: Sequence[Sequence[Word]]) -> Batch:
-    """Look up all words of a batch."""
+def number_words(
+    vocabulary: Vocabulary, sentences: Sequence[Sequence[Word]], known: dict[Word, Numbers] | None = None
+) -> Batch:
+    """Look up all words of a batch; who looks up the same words again and again gives a dict to keep them in."""
     root = vocabulary.number(ROOT_PIECES)
+    known = {} if known is None else known
     single: list[list[int]] = []
     feats: list[int] = []
     starts: list[int] = []
     affix_rows: list[list[int]] = []
     for words in sentences:
-        for numbers in (root, *(vocabulary.number(pieces(word)) for word in words)):
+        for word in words:
+            if word not in known:
+                known[word] = vocabulary.number(pieces(word))
+        for numbers in (root, *map(known.__getitem__, words)):
             single.append(numbers[0])
             starts.append(len(feats))
             feats.extend(numbers[1])
@@ -65,71 +72,37 @@ class TimeSteps:
         starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
         first = np.array([starts[i] for i in order])
         last = first + np.array([lengths[i] for i in order]) - 1
-        self.sizes = [sum(length > t for length in lengths) for t in range(max(lengths))]
+        self.sizes = (len(lengths) - np.cumsum(np.bincount(lengths))[:-1]).astype(np.int32)
         self.forward = np.concatenate([first[:size] + t for t, size in enumerate(self.sizes)])
         self.backward = np.concatenate([last[:size] - t for t, size in enumerate(self.sizes)])
 
+    def before(self) -> Ints:
+        """Return, for every row but those of the first step, the row of the same sentence one step before."""
+        rows = np.arange(self.sizes[0], self.sizes.sum())
+        return (rows - np.repeat(self.sizes[:-1], self.sizes[1:])).astype(np.int32)
 
-def lstm_forward(inputs: Floats, recurrent: Floats, sizes: Sequence[int]) -> tuple[Floats, tuple[Floats, ...]]:
+
+def lstm_forward(inputs: Floats, recurrent: Floats, steps: TimeSteps) -> tuple[Floats, tuple[Floats, ...]]:
     """Run an LSTM over inputs already multiplied with its input weights; gates are input, forget, output, cell.
 
     Returns the outputs, and the gates, cells and squashed cells that going backwards needs. Works in place.
     """
-    width = len(recurrent)
-    outputs = np.empty((len(inputs), width), np.float32)
-    cells = np.empty_like(outputs)
-    squashed = np.empty_like(outputs)
-    start = before = 0
-    for t, size in enumerate(sizes):
-        gates = inputs[start : start + size]
-        if t:
-            gates += outputs[before : before + size] @ recurrent
-        sigmoids = gates[:, : 3 * width]
-        sigmoids *= 0.5  # sigmoid(x) = tanh(x/2)/2 + 1/2
-        np.tanh(gates, out=gates)
-        sigmoids *= 0.5
-        sigmoids += 0.5
-        cell = cells[start : start + size]
-        np.multiply(gates[:, :width], gates[:, 3 * width :], out=cell)
-        if t:
-            cell += gates[:, width : 2 * width] * cells[before : before + size]
-        np.tanh(cell, out=squashed[start : start + size])
-        np.multiply(gates[:, 2 * width : 3 * width], squashed[start : start + size], out=outputs[start : start + size])
-        before = start
-        start += size
+    outputs, cells, squashed = np.empty((3, len(inputs), len(recurrent)), np.float32)
+    lstm_forward_steps(inputs, cells, squashed, outputs, recurrent, steps.sizes)
     return outputs, (inputs, cells, squashed)
 
 
 def lstm_backward(
-    d_outputs: Floats, outputs: Floats, memory: tuple[Floats, ...], recurrent: Floats, sizes: Sequence[int]
+    d_outputs: Floats, outputs: Floats, memory: tuple[Floats, ...], recurrent: Floats, steps: TimeSteps
 ) -> tuple[Floats, Floats]:
     """Return the gradients of the inputs and of the recurrent weights."""
     gates, cells, squashed = memory
-    width = len(recurrent)
     d_gates = np.empty_like(gates)
-    d_recurrent = np.zeros_like(recurrent)
-    starts = [0, *np.cumsum(sizes)[:-1].tolist()]
-    d_hidden = d_cell = np.zeros((0, width), np.float32)
-    for t in range(len(sizes) - 1, -1, -1):
-        here = slice(starts[t], starts[t] + sizes[t])
-        i, f, o, g = (gates[here, k * width : (k + 1) * width] for k in range(4))
-        dh = d_outputs[here].copy()
-        dh[: len(d_hidden)] += d_hidden
-        dc = dh * o * (1 - squashed[here] ** 2)
-        dc[: len(d_cell)] += d_cell
-        d = d_gates[here]
-        d[:, :width] = dc * g * i * (1 - i)
-        d[:, 2 * width : 3 * width] = dh * squashed[here] * o * (1 - o)
-        d[:, 3 * width :] = dc * i * (1 - g * g)
-        if t:
-            before = slice(starts[t - 1], starts[t - 1] + sizes[t])
-            d[:, width : 2 * width] = dc * cells[before] * f * (1 - f)
-            d_recurrent += outputs[before].T @ d
-            d_hidden = d @ recurrent.T
-            d_cell = dc * f
-        else:
-            d[:, width : 2 * width] = 0
-    return d_gates, d_recurrent
+    transposed = np.ascontiguousarray(recurrent.T)
+    lstm_backward_steps(
+        gates, cells, squashed, d_outputs.copy(), np.zeros_like(cells), d_gates, transposed, steps.sizes
+    )
+    return d_gates, outputs[steps.before()].T @ d_gates[steps.sizes[0] :]
 
 
 class Encoder:
@@ -164,19 +137,16 @@ class Encoder:
         gates: Floats = words @ self.parameters[f"lstm.{direction}.input"] + self.parameters[f"lstm.{direction}.bias"]
         return gates
 
-    def rows(self, words: Floats, inputs: Mapping[str, Floats], lengths: Sequence[int]) -> Floats:
+    def contexts(self, words: Floats, inputs: Mapping[str, Floats], lengths: Sequence[int]) -> Floats:
         """Encode for parsing: word vectors, and their contributions to both LSTMs, of sentences with node 0 each."""
         steps = TimeSteps(lengths)
         context = words.copy()
         width = len(self.parameters["lstm.forward.recurrent"])
         for place, direction in enumerate(DIRECTIONS):
             order = getattr(steps, direction)
-            outputs, _ = lstm_forward(
-                inputs[direction][order], self.parameters[f"lstm.{direction}.recurrent"], steps.sizes
-            )
+            outputs, _ = lstm_forward(inputs[direction][order], self.parameters[f"lstm.{direction}.recurrent"], steps)
             context[order, place * width : (place + 1) * width] += outputs
-        rows: Floats = context @ self.parameters["hidden.slots"]
-        return rows
+        return context
 
     def forward(self, batch: Batch, chance: np.random.Generator, drop_input: float, drop_context: float) -> Floats:
         """Encode a batch for training, with dropout, and remember what going backwards needs."""
@@ -193,7 +163,7 @@ class Encoder:
         for place, direction in enumerate(DIRECTIONS):
             order = getattr(self.steps, direction)
             gates = self.inputs(direction, self.word_vectors[order])
-            self.memory[direction] = lstm_forward(gates, p[f"lstm.{direction}.recurrent"], self.steps.sizes)
+            self.memory[direction] = lstm_forward(gates, p[f"lstm.{direction}.recurrent"], self.steps)
             context[order, place * width : (place + 1) * width] += self.memory[direction][0]
         self.context_mask = _mask(chance, context.shape, drop_context)
         self.context = context * self.context_mask
@@ -212,7 +182,7 @@ class Encoder:
             outputs, memory = self.memory[direction]
             d_outputs = d_context[order, place * width : (place + 1) * width]
             d_gates, d_recurrent = lstm_backward(
-                d_outputs, outputs, memory, p[f"lstm.{direction}.recurrent"], self.steps.sizes
+                d_outputs, outputs, memory, p[f"lstm.{direction}.recurrent"], self.steps
             )
             gradients[f"lstm.{direction}.recurrent"][...] = d_recurrent
             gradients[f"lstm.{direction}.input"][...] = self.word_vectors[order].T @ d_gates

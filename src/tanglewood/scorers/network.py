@@ -22,11 +22,12 @@ from tanglewood.scorers.adam import Adam
 from tanglewood.scorers.base import Example, Task
 from tanglewood.scorers.encoder import DIRECTIONS, EMBEDDED, Encoder, Floats, number_words
 from tanglewood.scorers.network_core import LABEL_SLOTS, N_DISTANCES, N_FLAGS, SLOTS, NetworkCore, NetworkTrainer
-from tanglewood.scorers.words import FIELDS, ROOT, UNKNOWN, Vocabulary, Word
+from tanglewood.scorers.words import FIELDS, ROOT, UNKNOWN, Numbers, Vocabulary, Word
 from tanglewood.treebank.sentence import Sentence
 
 SPARSE = tuple(f"embed.{field}" for field in EMBEDDED)
 MOST_KEPT = 30_000  # words whose vectors are kept while parsing: 80 MB
+PAGE = 128  # nodes whose products with the slots are computed together, and still lie in the cache when used
 KERNEL = (  # parameters whose gradients network_core sums
     *("hidden.bias", "hidden.empty", "hidden.labels", "hidden.distance", "hidden.flags"),
     *("move.weight", "move.bias", "label.weight", "label.bias"),
@@ -81,7 +82,7 @@ def new_parameters(
     parameters["hidden.distance"] = normal(0.05, N_DISTANCES, sizes.hidden)
     parameters["hidden.flags"] = normal(0.05, N_FLAGS, sizes.hidden)
     n_sets = sum(move.labelled for move in system.moves)
-    parameters["move.weight"] = glorot(sizes.hidden, system.n_moves)
+    parameters["move.weight"] = glorot(system.n_moves, sizes.hidden)
     parameters["move.bias"] = np.zeros(system.n_moves, np.float32)
     parameters["label.weight"] = glorot(n_sets, sizes.hidden, n_labels)
     parameters["label.bias"] = np.zeros((n_sets, n_labels), np.float32)
@@ -131,8 +132,10 @@ class NetworkWorkspace:
         self._vocabulary = model.vocabulary
         self._encoder = Encoder(model.parameters)
         self._core = NetworkCore(model.parameters, label_sets(model.task.system))
-        self._rows: Floats | None = None
-        self._offsets: list[int] = []
+        self._contexts = np.zeros((0, 0), np.float32)
+        self._offsets = [0]  # where each sentence begins in them, and where the last one ends
+        self._page = np.zeros((0, len(model.parameters["hidden.slots"][0])), np.float32)
+        self._page_begin = self._page_end = 0
         self._forget()
 
     def _forget(self) -> None:
@@ -148,7 +151,7 @@ class NetworkWorkspace:
         )
 
     def encode(self, sentences: Sequence[Sequence[Word]]) -> None:
-        """Compute the rows of all nodes."""
+        """Compute the vectors of all nodes in their context."""
         if len(self._places) > MOST_KEPT:
             self._forget()
         places = self._places
@@ -168,13 +171,26 @@ class NetworkWorkspace:
             for i, direction in enumerate(DIRECTIONS)
         }
         lengths = [len(words) + 1 for words in sentences]
-        self._rows = self._encoder.rows(nodes[:, :n_word], inputs, lengths)
-        self._offsets = [0, *np.cumsum(lengths)[:-1].tolist()]
+        self._contexts = self._encoder.contexts(nodes[:, :n_word], inputs, lengths)
+        self._offsets = [0, *np.cumsum(lengths).tolist()]
+        self._page_begin = self._page_end = 0
 
     def turn_to(self, index: int) -> MoveScorer:
         """Return the scorer, set to one of the encoded sentences."""
-        self._core.use(self._rows, self._offsets[index])
+        begin, end = self._offsets[index : index + 2]
+        if begin < self._page_begin or end > self._page_end:
+            self._turn_page(begin, end)
+        self._core.use(self._page, begin - self._page_begin)
         return self._core
+
+    def _turn_page(self, begin: int, least: int) -> None:
+        """Compute the products with the slots of some nodes from ``begin`` on, at least until ``least``."""
+        end = max(least, min(begin + PAGE, len(self._contexts)))
+        size = end - begin
+        if size > len(self._page):
+            self._page = np.empty((size, self._page.shape[1]), np.float32)
+        np.dot(self._contexts[begin:end], self._encoder.parameters["hidden.slots"], out=self._page[:size])
+        self._page_begin, self._page_end = begin, end
 
 
 class NetworkModel:
@@ -249,6 +265,7 @@ class NetworkLearner:
         )
         self._search = Search(task.system, self._trainer, len(task.labels), task.root_label)
         self._epochs = 0
+        self._known: dict[Word, Numbers] = {}
         unseen = {"form": options.drop_form, "lemma": options.drop_lemma}
         self._unknown = [
             np.array([share / (share + count) if share else 0.0 for count in vocabulary.counts[field]])
@@ -286,7 +303,7 @@ class NetworkLearner:
 
     def _learn(self, examples: Sequence[Example], oracle: Oracle) -> None:
         options = self.options
-        batch = number_words(self.vocabulary, [example.words for example in examples])
+        batch = number_words(self.vocabulary, [example.words for example in examples], self._known)
         for column, unknown in enumerate(self._unknown):
             numbers = batch.single[:, column]
             numbers[self._chance.random(len(numbers)) < unknown[numbers]] = 0
