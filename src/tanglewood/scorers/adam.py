@@ -42,8 +42,18 @@ class Adam:
 
     def update(self, name: str, gradient: Floats) -> None:
         """Update a whole parameter."""
-        arrays = (self.parameters[name], self.first[name], self.second[name], self.averaged[name], gradient)
-        adam_step(*(array.reshape(-1) for array in arrays), self.rate, self.beta1, self.beta2, self.epsilon, self.decay)
+        adam_step(
+            self.parameters[name].reshape(-1),
+            self.first[name].reshape(-1),
+            self.second[name].reshape(-1),
+            self.averaged[name].reshape(-1),
+            gradient.reshape(-1),
+            self.rate,
+            self.beta1,
+            self.beta2,
+            self.epsilon,
+            self.decay,
+        )
 
     def update_rows(self, name: str, numbers: Ints, gradients: Floats) -> None:
         """Update the rows with these numbers; gradients of a number that occurs several times are summed."""

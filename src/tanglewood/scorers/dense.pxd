@@ -1,12 +1,12 @@
 cimport cython
-from tanglewood.scorers.vectors cimport tw_adam, tw_lstm_step, tw_lstm_step_back
+from tanglewood.scorers.vectors cimport adam, lstm_step, lstm_step_back
 
-@cython.locals(width=int, start=Py_ssize_t, before=Py_ssize_t, t=Py_ssize_t)
+@cython.locals(start=Py_ssize_t, before=Py_ssize_t, t=Py_ssize_t)
 cpdef lstm_forward_steps(
     float[:, ::1] gates, float[:, ::1] cells, float[:, ::1] squashed, float[:, ::1] outputs,
     float[:, ::1] recurrent, int[::1] sizes,
 )
-@cython.locals(width=int, start=Py_ssize_t, before=Py_ssize_t, t=Py_ssize_t)
+@cython.locals(start=Py_ssize_t, before=Py_ssize_t, t=Py_ssize_t)
 cpdef lstm_backward_steps(
     float[:, ::1] gates, float[:, ::1] cells, float[:, ::1] squashed, float[:, ::1] d_outputs, float[:, ::1] d_cells,
     float[:, ::1] d_gates, float[:, ::1] transposed, int[::1] sizes,

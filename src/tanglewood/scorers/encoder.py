@@ -17,6 +17,11 @@ EMBEDDED = {"form": 64, "lemma": 64, "upos": 16, "xpos": 16, "feats": 32, "affix
 DIRECTIONS = ("forward", "backward")
 
 
+def count_layers(parameters: Mapping[str, Floats]) -> int:
+    """Number of layers of LSTMs that these parameters make up."""
+    return sum(name.endswith(".forward.recurrent") for name in parameters)
+
+
 @dataclass(slots=True)
 class Batch:
     """Numbered words of some sentences, one after the other, each with its node 0 first."""
@@ -110,10 +115,12 @@ class Encoder:
 
     def __init__(self, parameters: Mapping[str, Floats]) -> None:
         self.parameters = parameters
+        self.n_layers = count_layers(parameters)
         # What `forward` leaves for `backward`.
         self.batch: Batch
         self.steps: TimeSteps
-        self.memory: dict[str, tuple[Floats, tuple[Floats, ...]]]
+        self.layer_inputs: list[Floats]
+        self.memory: list[dict[str, tuple[Floats, tuple[Floats, ...]]]]
         self.input_mask: Floats
         self.embedded: Floats
         self.word_vectors: Floats
@@ -132,62 +139,80 @@ class Encoder:
         vectors: Floats = embedded @ self.parameters["word.weight"] + self.parameters["word.bias"]
         return np.maximum(vectors, 0, out=vectors)
 
-    def inputs(self, direction: str, words: Floats) -> Floats:
-        """Return what word vectors contribute to the gates of the LSTM in one direction."""
-        gates: Floats = words @ self.parameters[f"lstm.{direction}.input"] + self.parameters[f"lstm.{direction}.bias"]
+    def inputs(self, layer: int, direction: str, vectors: Floats) -> Floats:
+        """Return what vectors contribute to the gates of the LSTM of one layer and direction."""
+        lstm = f"lstm{layer}.{direction}"
+        gates: Floats = vectors @ self.parameters[f"{lstm}.input"] + self.parameters[f"{lstm}.bias"]
         return gates
 
     def contexts(self, words: Floats, inputs: Mapping[str, Floats], lengths: Sequence[int]) -> Floats:
-        """Encode for parsing: word vectors, and their contributions to both LSTMs, of sentences with node 0 each."""
+        """Encode for parsing: word vectors, and their contributions to the first LSTMs, of sentences with node 0."""
         steps = TimeSteps(lengths)
-        context = words.copy()
-        width = len(self.parameters["lstm.forward.recurrent"])
+        context = words
+        for layer in range(self.n_layers):
+            gates = inputs if layer == 0 else {d: self.inputs(layer, d, context) for d in DIRECTIONS}
+            context, _ = self._layer(layer, context, gates, steps)
+        return context
+
+    def _layer(
+        self, layer: int, context: Floats, gates: Mapping[str, Floats], steps: TimeSteps
+    ) -> tuple[Floats, dict[str, tuple[Floats, tuple[Floats, ...]]]]:
+        """Add the outputs of both LSTMs of a layer to the vectors; return also what going backwards needs."""
+        added = context.copy()
+        memory = {}
         for place, direction in enumerate(DIRECTIONS):
             order = getattr(steps, direction)
-            outputs, _ = lstm_forward(inputs[direction][order], self.parameters[f"lstm.{direction}.recurrent"], steps)
-            context[order, place * width : (place + 1) * width] += outputs
-        return context
+            recurrent = self.parameters[f"lstm{layer}.{direction}.recurrent"]
+            outputs, left = lstm_forward(gates[direction][order], recurrent, steps)
+            added[order, place * len(recurrent) : (place + 1) * len(recurrent)] += outputs
+            memory[direction] = outputs, left
+        return added, memory
 
     def forward(self, batch: Batch, chance: np.random.Generator, drop_input: float, drop_context: float) -> Floats:
         """Encode a batch for training, with dropout, and remember what going backwards needs."""
-        p = self.parameters
         self.batch = batch
         embedded = self.embed(batch)
         self.input_mask = _mask(chance, embedded.shape, drop_input)
         self.embedded = embedded * self.input_mask
         self.word_vectors = self.words(self.embedded)
         self.steps = TimeSteps(batch.lengths)
-        context = self.word_vectors.copy()
-        width = len(p["lstm.forward.recurrent"])
-        self.memory = {}
-        for place, direction in enumerate(DIRECTIONS):
-            order = getattr(self.steps, direction)
-            gates = self.inputs(direction, self.word_vectors[order])
-            self.memory[direction] = lstm_forward(gates, p[f"lstm.{direction}.recurrent"], self.steps)
-            context[order, place * width : (place + 1) * width] += self.memory[direction][0]
+        self.layer_inputs = []
+        self.memory = []
+        context = self.word_vectors
+        for layer in range(self.n_layers):
+            self.layer_inputs.append(context)
+            gates = {direction: self.inputs(layer, direction, context) for direction in DIRECTIONS}
+            context, memory = self._layer(layer, context, gates, self.steps)
+            self.memory.append(memory)
         self.context_mask = _mask(chance, context.shape, drop_context)
         self.context = context * self.context_mask
-        rows: Floats = self.context @ p["hidden.slots"]
+        rows: Floats = self.context @ self.parameters["hidden.slots"]
         return rows
+
+    def _layer_backward(self, layer: int, d_context: Floats, gradients: dict[str, Floats]) -> Floats:
+        """Write the gradients of a layer's LSTMs; return that of the vectors that came in."""
+        d_inputs = d_context.copy()
+        for place, direction in enumerate(DIRECTIONS):
+            lstm = f"lstm{layer}.{direction}"
+            recurrent = self.parameters[f"{lstm}.recurrent"]
+            width = len(recurrent)
+            order = getattr(self.steps, direction)
+            outputs, memory = self.memory[layer][direction]
+            d_outputs = d_context[order, place * width : (place + 1) * width]
+            d_gates, d_recurrent = lstm_backward(d_outputs, outputs, memory, recurrent, self.steps)
+            gradients[f"{lstm}.recurrent"][...] = d_recurrent
+            gradients[f"{lstm}.input"][...] = self.layer_inputs[layer][order].T @ d_gates
+            gradients[f"{lstm}.bias"][...] = d_gates.sum(0)
+            d_inputs[order] += d_gates @ self.parameters[f"{lstm}.input"].T
+        return d_inputs
 
     def backward(self, d_rows: Floats, gradients: dict[str, Floats]) -> Iterator[tuple[str, Ints, Floats]]:
         """Write gradients of the dense parameters; give those of embeddings as (name, numbers, one row a number)."""
         p = self.parameters
         np.dot(self.context.T, d_rows, out=gradients["hidden.slots"])
-        d_context = (d_rows @ p["hidden.slots"].T) * self.context_mask
-        d_words = d_context.copy()
-        width = len(p["lstm.forward.recurrent"])
-        for place, direction in enumerate(DIRECTIONS):
-            order = getattr(self.steps, direction)
-            outputs, memory = self.memory[direction]
-            d_outputs = d_context[order, place * width : (place + 1) * width]
-            d_gates, d_recurrent = lstm_backward(
-                d_outputs, outputs, memory, p[f"lstm.{direction}.recurrent"], self.steps
-            )
-            gradients[f"lstm.{direction}.recurrent"][...] = d_recurrent
-            gradients[f"lstm.{direction}.input"][...] = self.word_vectors[order].T @ d_gates
-            gradients[f"lstm.{direction}.bias"][...] = d_gates.sum(0)
-            d_words[order] += d_gates @ p[f"lstm.{direction}.input"].T
+        d_words = (d_rows @ p["hidden.slots"].T) * self.context_mask
+        for layer in range(self.n_layers - 1, -1, -1):
+            d_words = self._layer_backward(layer, d_words, gradients)
         d_words *= self.word_vectors > 0
         gradients["word.weight"][...] = self.embedded.T @ d_words
         gradients["word.bias"][...] = d_words.sum(0)

@@ -20,7 +20,7 @@ from tanglewood.core.system import TransitionSystem
 from tanglewood.errors import ConfigError, ModelError
 from tanglewood.scorers.adam import Adam
 from tanglewood.scorers.base import Example, Task
-from tanglewood.scorers.encoder import DIRECTIONS, EMBEDDED, Encoder, Floats, number_words
+from tanglewood.scorers.encoder import DIRECTIONS, EMBEDDED, Encoder, Floats, count_layers, number_words
 from tanglewood.scorers.network_core import LABEL_SLOTS, N_DISTANCES, N_FLAGS, SLOTS, NetworkCore, NetworkTrainer
 from tanglewood.scorers.words import FIELDS, ROOT, UNKNOWN, Numbers, Vocabulary, Word
 from tanglewood.treebank.sentence import Sentence
@@ -40,6 +40,7 @@ class Sizes:
 
     word: int = 128
     lstm: int = 64
+    layers: int = 1
     hidden: int = 256
 
 
@@ -68,12 +69,12 @@ def new_parameters(
     }
     parameters["word.weight"] = glorot(inputs, sizes.word)
     parameters["word.bias"] = np.zeros(sizes.word, np.float32)
-    for direction in DIRECTIONS:
-        parameters[f"lstm.{direction}.input"] = glorot(sizes.word, 4 * sizes.lstm)
-        parameters[f"lstm.{direction}.recurrent"] = glorot(sizes.lstm, 4 * sizes.lstm)
+    for lstm in (f"lstm{layer}.{direction}" for layer in range(sizes.layers) for direction in DIRECTIONS):
+        parameters[f"{lstm}.input"] = glorot(sizes.word, 4 * sizes.lstm)
+        parameters[f"{lstm}.recurrent"] = glorot(sizes.lstm, 4 * sizes.lstm)
         bias = np.zeros(4 * sizes.lstm, np.float32)
         bias[sizes.lstm : 2 * sizes.lstm] = 1  # forget gates begin open
-        parameters[f"lstm.{direction}.bias"] = bias
+        parameters[f"{lstm}.bias"] = bias
     slot = normal(np.sqrt(2 / (len(SLOTS) * sizes.word)), sizes.word, len(SLOTS) * sizes.hidden)
     parameters["hidden.slots"] = slot
     parameters["hidden.bias"] = np.zeros(sizes.hidden, np.float32)
@@ -94,6 +95,7 @@ class NetworkOptions:
     """How the network is trained; the defaults are right for a Universal Dependencies treebank."""
 
     epochs: int = 0  # 0: 25 for a small treebank, fewer for a large one
+    layers: int = 1  # of LSTMs
     batch_words: int = 0  # 0: 100 for a small treebank, more for a large one
     rate: float = 2e-3
     last_rate: float = 0.02  # share of the rate that is left at the end
@@ -110,6 +112,8 @@ class NetworkOptions:
                 raise ConfigError(f"{name}={getattr(self, name)}: it should be 0 or more and less than 1")
         if not 0 <= self.explore <= 1:
             raise ConfigError(f"explore={self.explore}: a probability is between 0 and 1")
+        if self.layers < 1:
+            raise ConfigError(f"layers={self.layers}: there should be 1 or more")
         if min(self.epochs, self.batch_words) < 0 or self.rate <= 0:
             raise ConfigError("epochs and batch_words should be 0 (chosen for you) or more, the rate more than 0")
 
@@ -147,7 +151,7 @@ class NetworkWorkspace:
         """Return a row for node 0 and one for each word: its vector and its contributions to both LSTMs."""
         vectors = self._encoder.words(self._encoder.embed(number_words(self._vocabulary, [words])))
         return np.concatenate(
-            [vectors, *(self._encoder.inputs(direction, vectors) for direction in DIRECTIONS)], axis=1
+            [vectors, *(self._encoder.inputs(0, direction, vectors) for direction in DIRECTIONS)], axis=1
         )
 
     def encode(self, sentences: Sequence[Sequence[Word]]) -> None:
@@ -165,7 +169,7 @@ class NetworkWorkspace:
         order = [place for words in sentences for place in (0, *map(places.__getitem__, words))]
         nodes = kept[order]
         n_word = len(self._encoder.parameters["word.bias"])
-        n_gates = len(self._encoder.parameters["lstm.forward.bias"])
+        n_gates = len(self._encoder.parameters["lstm0.forward.bias"])
         inputs = {
             direction: nodes[:, n_word + i * n_gates : n_word + (i + 1) * n_gates]
             for i, direction in enumerate(DIRECTIONS)
@@ -230,7 +234,8 @@ def _check_parameters(parameters: Mapping[str, Floats], task: Task, vocabulary: 
         sizes = replace(
             Sizes(),
             word=len(parameters["word.bias"]),
-            lstm=len(parameters["lstm.forward.recurrent"]),
+            lstm=len(parameters["lstm0.forward.recurrent"]),
+            layers=count_layers(parameters),
             hidden=len(parameters["hidden.bias"]),
         )
     except (KeyError, TypeError) as error:
@@ -256,7 +261,9 @@ class NetworkLearner:
         self.vocabulary = vocabulary
         self.options = options
         self._chance = np.random.default_rng(seed)
-        self._parameters = new_parameters(Sizes(), vocabulary, task.system, len(task.labels), self._chance)
+        self._parameters = new_parameters(
+            Sizes(layers=options.layers), vocabulary, task.system, len(task.labels), self._chance
+        )
         self._gradients = {name: np.zeros_like(p) for name, p in self._parameters.items() if name not in SPARSE}
         self._adam = Adam(self._parameters)
         self._encoder = Encoder(self._parameters)

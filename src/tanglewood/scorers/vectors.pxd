@@ -57,3 +57,30 @@ cdef inline void many_outputs_back(
         &errors[0], &weights[which, 0, 0], &inputs[0], &d_inputs[0], &d_weights[which, 0, 0], &d_bias[which, 0],
         <int>weights.shape[2], <int>weights.shape[1],
     )
+
+cdef inline void adam(
+    float[::1] values, float[::1] first, float[::1] second, float[::1] averaged, float[::1] gradient,
+    float rate, float keep_first, float keep_second, float epsilon, float keep_average,
+) noexcept nogil:
+    tw_adam(
+        &values[0], &first[0], &second[0], &averaged[0], &gradient[0],
+        rate, keep_first, keep_second, epsilon, keep_average, values.shape[0],
+    )
+
+cdef inline void lstm_step(
+    float[:, ::1] gates, float[:, ::1] cells, float[:, ::1] squashed, float[:, ::1] outputs, float[:, ::1] recurrent,
+    Py_ssize_t start, Py_ssize_t before, int rows,
+) noexcept nogil:
+    tw_lstm_step(
+        &gates[0, 0], &cells[0, 0], &squashed[0, 0], &outputs[0, 0], &recurrent[0, 0],
+        start, before, rows, <int>recurrent.shape[0],
+    )
+
+cdef inline void lstm_step_back(
+    float[:, ::1] gates, float[:, ::1] cells, float[:, ::1] squashed, float[:, ::1] d_outputs, float[:, ::1] d_cells,
+    float[:, ::1] d_gates, float[:, ::1] transposed, Py_ssize_t start, Py_ssize_t before, int rows,
+) noexcept nogil:
+    tw_lstm_step_back(
+        &gates[0, 0], &cells[0, 0], &squashed[0, 0], &d_outputs[0, 0], &d_cells[0, 0], &d_gates[0, 0],
+        &transposed[0, 0], start, before, rows, <int>transposed.shape[1],
+    )
