@@ -1,4 +1,4 @@
-"""Words per second of reading a CoNLL file, beside a plain loop that only splits its lines.
+"""Words per CPU second of reading a CoNLL file, beside a plain loop that only splits its lines.
 
     python bench/reading.py FILE [REPEATS]
 
@@ -6,11 +6,11 @@ Compressed files are read through the same decompression in neither case: give a
 """
 
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 from tanglewood.treebank import conllu, measures
+from timing import least_cpu
 
 
 def plain(path: Path) -> int:
@@ -21,16 +21,6 @@ def plain(path: Path) -> int:
             columns = line.rstrip("\n").split("\t")
             words += columns[0].isdigit()
     return words
-
-
-def best(repeats: int, work: Callable[[], int]) -> tuple[int, float]:
-    """Run ``work`` several times; its result and the shortest time in seconds."""
-    shortest, result = float("inf"), 0
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = work()
-        shortest = min(shortest, time.perf_counter() - start)
-    return result, shortest
 
 
 def main() -> None:
@@ -44,7 +34,7 @@ def main() -> None:
         f"read without trees, {build}": lambda: sum(map(len, conllu.read(path, trees=False))),
     }
     for name, work in ways.items():
-        words, seconds = best(repeats, work)
+        words, seconds = least_cpu(repeats, work)
         print(f"{name:34} {words:9,} words {seconds:8.3f} s {words / seconds:12,.0f} words/s")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import sys
@@ -13,6 +14,7 @@ from tanglewood.cli import main
 from tanglewood.evaluate.scores import evaluate
 from tanglewood.parser import Parser
 from tanglewood.scorers.network import NetworkLearner
+from tanglewood.training.loop import Training
 from tanglewood.treebank.conllu import read
 from toy import small_network, toy_sentences, toy_text, train_parser
 
@@ -72,6 +74,15 @@ def test_train_and_parse_end_to_end(files, capfd):
     found = evaluate(list(read("dev.conllu")), list(read("out.conllu")))
     assert round(found.las, 4) == parser.description["dev"]["las"]
     assert [s.to_text() for s in read("out.conllu")] == [s.to_text() for s in parser.parse_all(read("dev.conllu"))]
+
+
+def test_training_with_threads_gives_the_same_bytes(files, capfd):
+    command = ["train", "train.conllu", "--dev", "dev.conllu", *QUICK, "-o"]
+    for threads, name in ((1, "one.tw"), (3, "three.tw")):
+        assert main([*command, name, "--threads", str(threads)]) == 0
+    assert (files / "one.tw").read_bytes() == (files / "three.tw").read_bytes()
+    assert main([*command, "none.tw", "--threads", "0"]) == 1
+    assert "threads must be 1 or more" in capfd.readouterr().err
 
 
 def test_parse_writes_to_standard_output_and_compressed_files_alike(model, capfdbinary):
@@ -166,6 +177,83 @@ def test_the_checkpoint_of_another_run_is_refused(files, capfd, monkeypatch):
     assert main(["train", "dev.conllu", "-o", "model.tw", *QUICK, "--resume"]) == 1
     assert "model.tw.training: the checkpoint is of another training run" in capfd.readouterr().err
     assert (files / "model.tw").read_bytes() == before
+
+
+def test_a_checkpoint_that_cannot_be_written_costs_nothing_that_was_learnt(files, capfd, monkeypatch):
+    command = ["train", "train.conllu", "--dev", "dev.conllu", *QUICK, "-o"]
+    assert main([*command, "whole.tw"]) == 0
+
+    def full(self, path):
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(Training, "save_checkpoint", full)
+    capfd.readouterr()
+    assert main([*command, "model.tw"]) == 0
+    err = capfd.readouterr().err
+    assert err.count("warning: model.tw.training: No space left on device; training goes on without it\n") == 2
+    assert (files / "model.tw").read_bytes() == (files / "whole.tw").read_bytes()
+    interrupt_epoch(monkeypatch, 2)
+    assert main([*command, "half.tw"]) == 130
+    assert "interrupted: the best parser so far is kept\n" in capfd.readouterr().err
+    assert Parser.load("half.tw").description["epoch"] == 1
+
+
+def test_a_model_that_cannot_be_written_at_the_end_is_kept_elsewhere(files, capfd, monkeypatch):
+    plain = Parser.save
+
+    def full(self, path):
+        if str(path) == "model.tw":
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        plain(self, path)
+
+    monkeypatch.setattr(Parser, "save", full)
+    monkeypatch.setattr("tempfile.tempdir", str(files))
+    assert main(["train", "train.conllu", "-o", "model.tw", *QUICK]) == 1
+    last = capfd.readouterr().err.splitlines()[-1]
+    (kept,) = files.glob("tanglewood-*/model.tw")
+    assert last == f"tanglewood train: model.tw: No space left on device; the model is in {kept} instead"
+    assert Parser.load(kept).description["epoch"] == 2
+    assert (files / "model.tw.training").exists()
+
+
+# Columns that are empty. ------------------------------------------------------------------------------------------
+
+
+def without(text, *columns):
+    """The text with some columns empty."""
+    lines = []
+    for line in text.split("\n"):
+        row = line.split("\t")
+        lines.append("\t".join("_" if len(row) > 1 and i in columns else value for i, value in enumerate(row)))
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_parse_says_once_which_columns_the_input_lacks(model, capfd, threads):
+    text = toy_text(5, seed=3)
+    words = sum(line[:1].isdigit() for line in text.split("\n"))
+    (model.parent / "bare.conllu").write_text(without(text, 2, 5))
+    (model.parent / "whole.conllu").write_text(text)
+    command = ["parse", "-m", "model.tw", "-o", "out.conllu", "--threads", threads]
+    assert main([*command, "bare.conllu"]) == 0
+    wanted = f"warning: the input has no LEMMA, FEATS: 0 of {words} words; the model was trained with them\n"
+    assert capfd.readouterr().err == wanted
+    assert main([*command, "bare.conllu", "whole.conllu"]) == 0
+    assert capfd.readouterr().err == ""
+    (model.parent / "empty.conllu").write_text("")
+    assert main([*command, "empty.conllu"]) == 0
+    assert capfd.readouterr().err == ""
+
+
+def test_a_model_trained_without_columns_does_not_miss_them(files, capfd):
+    for name in ("train", "dev"):
+        path = files / f"{name}.conllu"
+        path.write_text(without(path.read_text(), 2, 4))
+    assert main(["train", "train.conllu", "--dev", "dev.conllu", "-o", "model.tw", *QUICK]) == 0
+    assert "warning: the training data has no LEMMA, XPOS: the parser will not use them\n" in capfd.readouterr().err
+    assert Parser.load("model.tw").description["columns"] == ["UPOS", "FEATS"]
+    assert main(["parse", "-m", "model.tw", "dev.conllu", "-o", "out.conllu"]) == 0
+    assert capfd.readouterr().err == ""
 
 
 # Choices and errors. ----------------------------------------------------------------------------------------------

@@ -53,6 +53,7 @@ class RandomNetwork:
         self.parameters = {name: value.astype(float) for name, value in small.items()}
         self.rows = rows[before:].astype(float)
         self.known = {}
+        self.counts = np.zeros(3, int)  # moves taken, states scored, labels scored
 
     def _hidden(self, s):
         seen = everything(s)  # many derivations pass through the same state
@@ -87,8 +88,14 @@ class RandomNetwork:
             moves = self.moves(s)
             move = max(moves, key=moves.get)
             labels = self.labels(s, move)
+            is_open = self.system.moves[move].labelled and labels.keys() != {self.root_label}
+            self.counts += [1, len(moves) > 1 or is_open, is_open]
             self.system.apply(s, move, max(labels, key=labels.get))
         return s
+
+    def counted(self):
+        """The same of the search."""
+        return [self.search.moves_taken, self.search.states_scored, self.search.labels_scored]
 
     def derivations(self, limit):
         """All derivations as (log-probability, heads, labels), best first; None if there are more than the limit."""
@@ -130,7 +137,32 @@ def test_greedy_takes_the_best_legal_move_and_its_best_label(name, options, sing
         wanted = network.greedy()
         assert (s.word_heads(), s.word_labels()) == (wanted.word_heads(), wanted.word_labels())
         assert s.steps == wanted.steps
+        assert network.counted() == network.counts.tolist()
         assert_tree(s, single_root)
+
+
+def test_a_move_without_alternative_costs_no_call_of_the_scorer():
+    """With a bound, covington often has nothing but NO-ARC, which takes no label."""
+    saved = 0
+    for n, network in networks("covington", {"max_degree": 0}, True, [9, LONG], 3, 2, range(3)):
+        network.search.greedy(State(n))
+        taken, scored, _ = network.counted()
+        network.greedy()
+        assert [taken, scored] == network.counts[:2].tolist()
+        saved += taken - scored
+    assert saved > 20
+
+
+@pytest.mark.parametrize("name", ["swap", "covington", "arc-eager"])
+def test_a_beam_counts_as_well(name):
+    """With one label to choose from, a beam of width 1 does what greedy search does."""
+    for n, network in networks(name, {}, True, [5, 9], 2, 1, range(2)):
+        network.search.greedy(State(n))
+        taken, scored, _ = network.counted()
+        Beam(network.search, 1).parse(State(n))
+        assert network.counted()[:2] == [2 * taken, 2 * scored]
+        Beam(network.search, 4).parse(State(n))
+        assert 4 * taken < network.counted()[0] <= 2 * taken + 4 * network.system.max_steps(n)
 
 
 @over_variants

@@ -52,5 +52,9 @@ class ModelError(TanglewoodError, ValueError):
     """A model file that is damaged, foreign, or of a version that cannot be read."""
 
 
+class WorkerError(TanglewoodError, RuntimeError):
+    """A process that worked for this one died."""
+
+
 class MissingExtraError(TanglewoodError, ImportError):
     """A feature needs an optional package that is not installed."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import islice
+from itertools import chain, islice
 from math import exp
 from pathlib import Path
 from queue import SimpleQueue
@@ -59,21 +59,19 @@ class Parser:
         ``# log_probability``. With ``confidence`` MISC gets ``Confidence=``: the share of the beam's probability in
         which the word has this head.
         """
-        if min(beam, threads, nbest) < 1:
-            raise ConfigError(f"beam, threads and nbest must be 1 or more, not {beam}, {threads} and {nbest}")
-        if nbest > beam or (confidence and beam < 2):
-            raise ConfigError(f"nbest and confidence come from the beam: {beam} is too narrow; use a wider one")
+        if threads < 1:
+            raise ConfigError(f"the number of threads must be 1 or more, not {threads}")
+        workers = [self.worker(beam=beam, nbest=nbest, confidence=confidence) for _ in range(threads)]
         chunks = _chunks(sentences)
         if threads == 1:
-            worker = _Worker(self, beam, nbest, confidence)
             for chunk in chunks:
-                yield from worker.parse(chunk)
+                yield from chain.from_iterable(workers[0].parse(chunk))
             return
-        idle: SimpleQueue[_Worker] = SimpleQueue()
-        for _ in range(threads):
-            idle.put(_Worker(self, beam, nbest, confidence))
+        idle: SimpleQueue[Worker] = SimpleQueue()
+        for worker in workers:
+            idle.put(worker)
 
-        def work(chunk: list[Sentence]) -> list[Sentence]:
+        def work(chunk: list[Sentence]) -> list[list[Sentence]]:
             worker = idle.get()
             try:
                 return worker.parse(chunk)
@@ -81,10 +79,20 @@ class Parser:
                 idle.put(worker)
 
         with ThreadPoolExecutor(threads) as pool:
-            waiting: deque[Future[list[Sentence]]] = deque(pool.submit(work, c) for c in islice(chunks, 2 * threads))
+            waiting: deque[Future[list[list[Sentence]]]] = deque(
+                pool.submit(work, c) for c in islice(chunks, 2 * threads)
+            )
             while waiting:
-                yield from waiting.popleft().result()
+                yield from chain.from_iterable(waiting.popleft().result())
                 waiting.extend(pool.submit(work, chunk) for chunk in islice(chunks, 1))
+
+    def worker(self, *, beam: int = 1, nbest: int = 1, confidence: bool = False) -> Worker:
+        """Return what one thread needs to parse with these choices, explained at `parse_all`."""
+        if min(beam, nbest) < 1:
+            raise ConfigError(f"beam and nbest must be 1 or more, not {beam} and {nbest}")
+        if nbest > beam or (confidence and beam < 2):
+            raise ConfigError(f"nbest and confidence come from the beam: {beam} is too narrow; use a wider one")
+        return Worker(self, beam, nbest, confidence)
 
     def save(self, path: str | Path) -> None:
         """Write the parser to one file; the same parser gives the same bytes."""
@@ -124,8 +132,8 @@ def load(path: str | Path) -> Parser:
     return Parser.load(path)
 
 
-class _Worker:
-    """What one thread needs: a workspace of the model and a search."""
+class Worker:
+    """What one thread needs: a workspace of the model and a search, which counts its work once it has any."""
 
     def __init__(self, parser: Parser, beam: int, nbest: int, confidence: bool) -> None:
         self._parser = parser
@@ -134,22 +142,28 @@ class _Worker:
         self._width = beam
         self._nbest = nbest
         self._confidence = confidence
-        self._search: Search | None = None
+        names, root = self._task.labels, self._task.root_label
+        self._names = [*names, "dep"]  # the last is for -1: no label
+        self._root_name = names[root] if root >= 0 else "root"
+        self.search: Search | None = None
         self._beam: Beam | None = None
 
-    def parse(self, sentences: list[Sentence]) -> list[Sentence]:
+    def parse(self, sentences: Sequence[Sentence]) -> list[list[Sentence]]:
+        """Return each sentence with its tree, or its best trees."""
+        if not sentences:
+            return []
         self._workspace.encode([words_of(sentence) for sentence in sentences])
-        return [parsed for index, sentence in enumerate(sentences) for parsed in self._parse(sentence, index)]
+        return [list(self._parse(sentence, index)) for index, sentence in enumerate(sentences)]
 
     def _parse(self, sentence: Sentence, index: int) -> Iterator[Sentence]:
         task = self._task
         scorer = self._workspace.turn_to(index)
-        if self._search is None or self._search.scorer is not scorer:
-            self._search = Search(task.system, scorer, len(task.labels), task.root_label)
-            self._beam = Beam(self._search, self._width) if self._width > 1 else None
+        if self.search is None or self.search.scorer is not scorer:
+            self.search = Search(task.system, scorer, len(task.labels), task.root_label)
+            self._beam = Beam(self.search, self._width) if self._width > 1 else None
         state = State(len(sentence))
         if self._beam is None:
-            self._search.greedy(state)
+            self.search.greedy(state)
             yield sentence.with_tree(self._tree(state))
             return
         scores = self._beam.parse(state)
@@ -181,15 +195,13 @@ class _Worker:
             yield parsed
 
     def _tree(self, state: State) -> Tree:
-        task = self._task
-        heads = state.word_heads()
-        # A word that a final step hung somewhere has no label of its own.
-        root = task.labels[task.root_label] if task.root_label >= 0 else "root"
-        left_over = (root if head == 0 else "dep" for head in heads)
-        labels = [
-            task.labels[number] if number >= 0 else default
-            for number, default in zip(state.word_labels(), left_over, strict=True)
-        ]
+        heads, numbers = state.word_heads(), state.word_labels()
+        labels = [self._names[number] for number in numbers]
+        if -1 in numbers:  # a word that a final step hung somewhere has no label of its own
+            labels = [
+                self._root_name if number < 0 and head == 0 else label
+                for number, head, label in zip(numbers, heads, labels, strict=True)
+            ]
         tree = Tree(heads, labels)
         return tree if self._parser.scheme is None else deprojectivize(tree, self._parser.scheme)
 

@@ -7,7 +7,7 @@ import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import argparse
 
     from tanglewood.core.system import TransitionSystem
+    from tanglewood.treebank.conllu import Batch
     from tanglewood.treebank.sentence import Sentence
 
 OPTIONS = {  # command-line word -> (type, metavar, help); the systems know which of them they take
@@ -102,15 +103,30 @@ class Reading:
         """Give the sentences of a file; with trees=False they need not have heads."""
         from tanglewood.treebank.conllu import read
 
-        handler = None if self.on_error == "stop" else self._note
-        with ExitStack() as stack:
-            raw: BinaryIO = sys.stdin.buffer if file == "-" else stack.enter_context(Path(file).open("rb"))
-            progress = stack.enter_context(Progress(file, raw))
-            for sentence in read("-" if file == "-" else raw, on_error=handler, trees=trees):
+        with self._opened(file) as (source, progress):
+            for sentence in read(source, on_error=self.note, trees=trees):
                 progress.step()
                 yield sentence
 
-    def _note(self, error: LocatedError) -> None:
+    def batches(self, file: str) -> Iterator[Batch]:
+        """Give the sentences of a file as they stand there, many at a time."""
+        from tanglewood.treebank.conllu import read_batches
+
+        with self._opened(file) as (source, progress):
+            for batch in read_batches(source):
+                progress.step(len(batch.blocks))
+                yield batch
+
+    @contextmanager
+    def _opened(self, file: str) -> Iterator[tuple[str | BinaryIO, Progress]]:
+        with ExitStack() as stack:
+            raw: BinaryIO = sys.stdin.buffer if file == "-" else stack.enter_context(Path(file).open("rb"))
+            yield "-" if file == "-" else raw, stack.enter_context(Progress(file, raw))
+
+    def note(self, error: LocatedError) -> None:
+        """Do with a bad sentence what is to be done."""
+        if self.on_error == "stop":
+            raise error
         self.errors.append(error)
         if self.on_error == "report":
             print(error, file=sys.stderr)
@@ -152,10 +168,10 @@ class Progress:
         self.began = self.last = time.monotonic()
         self.size = raw.seekable() and raw is not sys.stdin.buffer and Path(raw.name).stat().st_size
 
-    def step(self) -> None:
-        """Count a sentence, and now and then say so."""
-        self.sentences += 1
-        if not self.shown or self.sentences % 64 or time.monotonic() - self.last < 0.2:
+    def step(self, count: int = 1) -> None:
+        """Count some sentences, and now and then say so."""
+        self.sentences += count
+        if not self.shown or (count == 1 and self.sentences % 64) or time.monotonic() - self.last < 0.2:
             return
         self.last = time.monotonic()
         text = f"{self.name}: {self.sentences:,} sentences"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from tanglewood.cli.common import Reading, add_reading, use_one_matrix_thread
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from tanglewood.treebank.sentence import Sentence
+    from tanglewood.scale.parsing import Parsed
 
 HELP = "parse sentences with a trained model"
 EXAMPLES = """\
@@ -35,34 +36,51 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--confidence", action="store_true", help="write to MISC how much of the beam agrees on each word's head"
     )
-    parser.add_argument("--threads", type=int, default=1, metavar="N", help="parse with N threads (default 1)")
+    parser.add_argument(
+        "--threads",
+        type=int,
+        default=1,
+        metavar="N",
+        help="parse with N processes (default 1), each with its share of the sentences: the same output, in order; "
+        "with 1 each sentence from a pipe is answered at once",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Parse all files into one output."""
     use_one_matrix_thread()
-    from tanglewood.parser import Parser
-    from tanglewood.treebank.conllu import write
+    from tanglewood.scale.parsing import Choices, parse_batches
+    from tanglewood.scorers.words import OPTIONAL
+    from tanglewood.treebank.conllu import write_blocks
 
-    parser = Parser.load(args.model)
     reading = Reading(args)
     began = time.perf_counter()
-    words = 0
-
-    def sentences() -> Iterator[Sentence]:
-        nonlocal words
-        for file in args.files:
-            for sentence in reading.sentences(file, trees=False):
-                words += len(sentence)
-                yield sentence
-
     beam = args.beam
     if beam is None:
         beam = max(8, args.nbest) if args.nbest > 1 or args.confidence else 1
-    parsed = parser.parse_all(
-        sentences(), beam=beam, threads=args.threads, nbest=args.nbest, confidence=args.confidence
-    )
-    count = write(parsed, args.output)
+    choices = Choices(beam, args.nbest, args.confidence, stop=args.on_error == "stop")
+    batches = (batch for file in args.files for batch in reading.batches(file))
+    words = 0
+    missing = set(OPTIONAL)
+
+    def blocks(results: Iterator[Parsed]) -> Iterator[bytes]:
+        nonlocal words
+        for parsed in results:
+            words += parsed.words
+            missing.intersection_update(parsed.missing)
+            for block in parsed.blocks:
+                if isinstance(block, bytes):
+                    yield block
+                else:
+                    reading.note(block)
+
+    with closing(parse_batches(batches, args.model, choices, processes=args.threads)) as results:
+        count = write_blocks(blocks(results), args.output)
+    if words and missing:
+        names = ", ".join(name for name in OPTIONAL if name in missing)
+        print(
+            f"warning: the input has no {names}: 0 of {words:,} words; the model was trained with them", file=sys.stderr
+        )
     if sys.stderr.isatty():
         spent = time.perf_counter() - began
         print(f"{count:,} sentences, {words:,} words in {spent:.1f} s: {words / spent:,.0f} words/s", file=sys.stderr)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
 from tanglewood.cli.common import (
@@ -44,6 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--resume",
         action="store_true",
         help="go on where an interrupted run stopped (MODEL.training is kept until the end)",
+    )
+    parser.add_argument(
+        "--threads", type=int, default=1, metavar="N", help="parse the dev set with N threads (default 1)"
     )
     add_choices(parser)
 
@@ -97,6 +101,8 @@ def run(args: argparse.Namespace) -> int:
     from tanglewood.training.loop import Training
 
     config = chosen_config(args)
+    if args.threads < 1:
+        raise ConfigError(f"the number of threads must be 1 or more, not {args.threads}")
     if not Path(args.output).resolve().parent.is_dir():
         raise ConfigError(f"{args.output}: there is no such folder to write the model to")
     reading = Reading(args)
@@ -116,25 +122,39 @@ def run(args: argparse.Namespace) -> int:
         training.resume(checkpoint)
         print(f"going on after epoch {training.epoch}", file=sys.stderr)
     try:
-        for progress in training.run():
+        for progress in training.run(threads=args.threads):
             _report(progress)
-            training.save_checkpoint(checkpoint)
+            try:
+                training.save_checkpoint(checkpoint)
+            except OSError as error:  # such as a full disk: what was learnt is still in memory
+                print(f"warning: {checkpoint}: {error.strerror or error}; training goes on without it", file=sys.stderr)
     except KeyboardInterrupt:
         if training.best is None:
             raise
-        print("\ninterrupted: the best parser so far is kept; --resume goes on", file=sys.stderr)
-        training.best[1].save(args.output)
+        resume = "; --resume goes on" if checkpoint.exists() else ""
+        print(f"\ninterrupted: the best parser so far is kept{resume}", file=sys.stderr)
+        _save(training.best[1], args.output)
         return 130
     if training.best is None:
         raise ConfigError("nothing was learnt")
     parser = training.best[1]
-    parser.save(args.output)
+    _save(parser, args.output)
     checkpoint.unlink(missing_ok=True)
     if dev:
-        _report_crossing(parser, dev)
+        _report_crossing(parser, dev, args.threads)
     size = Path(args.output).stat().st_size / 1e6
     print(f"{args.output}: {size:.1f} MB, epoch {parser.description['epoch']}", file=sys.stderr)
     return reading.close()
+
+
+def _save(parser: Parser, output: str) -> None:
+    """Write the model; if that fails, write it to the temporary folder and say so in the error."""
+    try:
+        parser.save(output)
+    except OSError as error:
+        spare = Path(mkdtemp(prefix="tanglewood-")) / Path(output).name
+        parser.save(spare)
+        raise OSError(error.errno, f"{error.strerror or error}; the model is in {spare} instead", output) from None
 
 
 def _report(progress: Progress) -> None:
@@ -147,10 +167,10 @@ def _report(progress: Progress) -> None:
     print(f"{text}  {progress.seconds:.1f} s, {int(left) // 60}:{int(left) % 60:02d} left", file=sys.stderr)
 
 
-def _report_crossing(parser: Parser, dev: list[Sentence]) -> None:
+def _report_crossing(parser: Parser, dev: list[Sentence], threads: int) -> None:
     from tanglewood.evaluate.scores import evaluate
 
-    found = evaluate(dev, parser.parse_all(dev)).as_dict()
+    found = evaluate(dev, parser.parse_all(dev, threads=threads)).as_dict()
     gold, predicted = found["nonprojective_gold"], found["nonprojective_predicted"]
     precision, recall = (_percent(found[f"nonprojective_{score}"]) for score in ("precision", "recall"))
     print(

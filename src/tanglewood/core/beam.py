@@ -78,7 +78,7 @@ class Beam:
         for move in range(self.search.system.n_moves):
             legal += self.search.system._is_legal(s, move, -1)
         if legal > 1:
-            self.search.scorer._score_moves(s, self.search.move_scores)
+            self.search._score_moves(s, self.search.move_scores)
         for move in range(self.search.system.n_moves):
             if not self.search.system._is_legal(s, move, -1):
                 self.search.move_scores[move] = -1e30
@@ -93,7 +93,7 @@ class Beam:
                 self._offer(score, item, move, -1)
             elif score > self._threshold():
                 if legal == 1 and not self.search._is_root_arc(s, move):
-                    self.search.scorer._score_moves(s, self.search.spare_scores)
+                    self.search._score_moves(s, self.search.spare_scores)
                 self._label(s, item, move, score)
 
     def _label(self, s: State, item: int, move: int, score: float) -> None:
@@ -101,7 +101,7 @@ class Beam:
         if self.search._is_root_arc(s, move):
             self._offer(score, item, move, self.search.root_label)
             return
-        self.search.scorer._score_labels(s, move, self.search.label_scores)
+        self.search._score_labels(s, move)
         head = self.search.system._head(s, move, -1)
         for label in range(self.search.n_labels):
             if not self.search._fits(s, move, label, head):
@@ -144,7 +144,7 @@ class Beam:
             for place in range(items):
                 s._load(self.pool, self.candidate_items[place] * self.size)
                 if self.candidate_moves[place] >= 0:
-                    self.search.system._take(s, self.candidate_moves[place], self.candidate_labels[place])
+                    self.search._take(s, self.candidate_moves[place], self.candidate_labels[place])
                 self.done[place] = 1 if self.search.system._is_final(s) else 0
                 running += 1 - self.done[place]
                 self.scores[place] = self.candidate_scores[place]

@@ -12,8 +12,12 @@ cdef class Search:
     cdef readonly TransitionSystem system
     cdef readonly MoveScorer scorer
     cdef readonly int n_labels, root_label
+    cdef readonly long moves_taken, states_scored, labels_scored
     cdef bint label_matters
     cdef float[::1] move_scores, spare_scores, label_scores
+    cdef void _score_moves(self, State s, float[::1] out) noexcept nogil
+    cdef void _score_labels(self, State s, int move) noexcept nogil
+    cdef void _take(self, State s, int move, int label) noexcept nogil
     cdef bint _is_root_arc(self, State s, int move) noexcept nogil
     cdef bint _fits(self, State s, int move, int label, int head) noexcept nogil
     cdef int _best_label(self, State s, int move, bint scored) noexcept nogil

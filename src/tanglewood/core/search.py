@@ -26,7 +26,11 @@ class MoveScorer:
 
 
 class Search:
-    """Picks moves and labels; ``root_label`` is the label of arcs from 0 and of no other, or -1 if there is none."""
+    """Picks moves and labels; ``root_label`` is the label of arcs from 0 and of no other, or -1 if there is none.
+
+    It counts what it does, with a beam too: ``moves_taken``, ``states_scored`` (calls of the scorer for the moves of a
+    state) and ``labels_scored`` (calls for the labels of a move).
+    """
 
     def __init__(self, system: TransitionSystem, scorer: MoveScorer, n_labels: int, root_label: int = -1) -> None:
         self.system = system
@@ -34,9 +38,22 @@ class Search:
         self.n_labels = n_labels
         self.root_label = root_label
         self.label_matters = system.label_matters
+        self.moves_taken = self.states_scored = self.labels_scored = 0
         self.move_scores = array("f", bytes(4 * system.n_moves))
         self.spare_scores = array("f", bytes(4 * system.n_moves))
         self.label_scores = array("f", bytes(4 * max(n_labels, 1)))
+
+    def _score_moves(self, s: State, out: array[float]) -> None:
+        self.states_scored += 1
+        self.scorer._score_moves(s, out)
+
+    def _score_labels(self, s: State, move: int) -> None:
+        self.labels_scored += 1
+        self.scorer._score_labels(s, move, self.label_scores)
+
+    def _take(self, s: State, move: int, label: int) -> None:
+        self.moves_taken += 1
+        self.system._take(s, move, label)
 
     def _fits(self, s: State, move: int, label: int, head: int) -> bool:
         """Whether the move may carry the label: the root label for arcs from 0 only, and what the system says."""
@@ -54,8 +71,8 @@ class Search:
             return self.root_label
         head = self.system._head(s, move, -1)
         if not scored:
-            self.scorer._score_moves(s, self.move_scores)
-        self.scorer._score_labels(s, move, self.label_scores)
+            self._score_moves(s, self.move_scores)
+        self._score_labels(s, move)
         best = -1
         for label in range(self.n_labels):
             if self._fits(s, move, label, head) and (best < 0 or self.label_scores[label] > self.label_scores[best]):
@@ -71,14 +88,14 @@ class Search:
                     legal += 1
                     best = move
             if legal > 1:
-                self.scorer._score_moves(s, self.move_scores)
+                self._score_moves(s, self.move_scores)
                 for move in range(self.system.n_moves):
                     if self.move_scores[move] > self.move_scores[best] and self.system._is_legal(s, move, -1):
                         best = move
             label = -1
             if self.system.labelled[best]:
                 label = self._best_label(s, best, legal > 1)
-            self.system._take(s, best, label)
+            self._take(s, best, label)
         self.system._finish(s)
 
     def greedy(self, s: State) -> None:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from tanglewood.treebank.sentence import Sentence
 
 UNKNOWN, ROOT = "\tunknown", "\troot"  # no column can hold a tab
+OPTIONAL = ("LEMMA", "UPOS", "XPOS", "FEATS")  # columns that may hold nothing
+MOST_REMEMBERED = 200_000
 FIELDS = ("form", "lemma", "upos", "xpos", "feats", "affixes")
 Word = tuple[str, str, str, str, str]  # form, lemma, UPOS, XPOS, FEATS as written
 Numbers = tuple[list[int], list[int], list[int]]  # of the single values, of the features, of the affixes
@@ -59,6 +61,32 @@ class Vocabulary:
         return single, feats, [self.numbers["affixes"].get(value, 0) for value in values[5]]
 
 
+class Columns:
+    """Takes note which of some columns hold nothing but "_"."""
+
+    def __init__(self, names: Iterable[str] = OPTIONAL) -> None:
+        self.empty = [name for name in OPTIONAL if name in names]
+
+    def add(self, words: Sequence[Word]) -> None:
+        """Look at some words; a column that held something needs no further look."""
+        if self.empty:
+            self.empty = [name for name in self.empty if all(word[OPTIONAL.index(name) + 1] == "_" for word in words)]
+
+
+class _Words(dict[bytes, Word]):
+    """Cuts the columns that a scorer looks at out of their bytes, and remembers them."""
+
+    def __missing__(self, data: bytes) -> Word:
+        if len(self) >= MOST_REMEMBERED:
+            self.clear()
+        form, lemma, upos, xpos, feats = data.decode().split("\t")
+        word = self[data] = (form, lemma, upos, xpos, feats)
+        return word
+
+
+_WORDS = _Words()
+
+
 def words_of(sentence: Sentence) -> list[Word]:
     """The words of a sentence, with the columns a scorer looks at."""
-    return [row[1:6] for row in sentence.words]  # type: ignore[misc]
+    return list(map(_WORDS.__getitem__, sentence.form_to_feats()))

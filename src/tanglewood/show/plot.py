@@ -1,9 +1,9 @@
-"""Plots with matplotlib, an optional extra: transitions by sentence length (Nivre 2009, Figure 5)."""
+"""Plots with matplotlib, an optional extra: transitions and speed by sentence length (cf. Nivre 2009, Figure 5)."""
 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,8 @@ from tanglewood.evaluate.running_time import fit_through_origin
 from tanglewood.treebank.conllu import writing
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from tanglewood.evaluate.running_time import RunningTime
 
 FORMATS = (".svg", ".png", ".pdf")
@@ -45,6 +47,27 @@ def plot_running_time(target: str, times: Sequence[tuple[str, RunningTime]]) -> 
         axis.set_ylim(0, None)
         axis.spines[["top", "right"]].set_visible(False)
         axis.legend(frameon=False, loc="upper left")
+    _save(figure, target)
+
+
+def plot_speeds(target: str, name: str, speeds: Mapping[int, float]) -> None:
+    """Draw tokens a second by sentence length, on a logarithmic axis of lengths."""
+    check_plot(target)
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5.2, 4.2), layout="constrained")
+    axis = figure.subplots()
+    axis.plot(list(speeds), list(speeds.values()), color="#c2410c", linewidth=1.6, marker="o", markersize=4)
+    axis.set_xscale("log")
+    axis.set_xticks(list(speeds), [str(length) for length in speeds])
+    axis.minorticks_off()
+    axis.set_ylim(0, 1.1 * max(speeds.values()))
+    axis.set(title=name, xlabel="words in a sentence", ylabel="tokens per CPU second")
+    axis.spines[["top", "right"]].set_visible(False)
+    _save(figure, target)
+
+
+def _save(figure: Figure, target: str) -> None:
     with writing(target) as out:
         # Without a date the same data give the same bytes.
         undated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": None}[Path(target).suffix]

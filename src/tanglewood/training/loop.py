@@ -16,7 +16,7 @@ from tanglewood.evaluate.scores import Scores, evaluate
 from tanglewood.parser import Parser
 from tanglewood.scorers import learner_class
 from tanglewood.scorers.base import Example, Learner, Task
-from tanglewood.scorers.words import words_of
+from tanglewood.scorers.words import OPTIONAL, Columns, words_of
 from tanglewood.store import load_model, save_model
 from tanglewood.systems import make_system
 from tanglewood.training.config import Config
@@ -80,6 +80,11 @@ class Training:
             Example(words_of(sentence), list(tree.heads), [-1, *(numbers[label] for label in tree.labels[1:])])
             for sentence, tree in zip(train, trees, strict=True)
         ]
+        columns = Columns()
+        for example in self.examples:
+            columns.add(example.words)
+        if columns.empty:
+            self.warnings.append(f"the training data has no {', '.join(columns.empty)}: the parser will not use them")
         self.options = config.learner_options().fitted(sum(map(len, train)))
         self.learner: Learner = learner_class(config.learner, "Learner").begin(
             self.task, train, self.options, config.seed
@@ -88,6 +93,7 @@ class Training:
             **config.as_dict(),
             "oracle": self.oracle_name,
             "single_root": single_root,
+            "columns": [name for name in OPTIONAL if name not in columns.empty],
             "train_sentences": len(train),
             "train_words": sum(map(len, train)),
             "train_sha256": _fingerprint(train),
@@ -113,8 +119,8 @@ class Training:
                 f"be learnt: {', '.join(rare[:5])}{', ...' if len(rare) > 5 else ''}"
             )
 
-    def run(self) -> Iterator[Progress]:
-        """Learn epoch by epoch; each yields the progress made."""
+    def run(self, *, threads: int = 1) -> Iterator[Progress]:
+        """Learn epoch by epoch; each yields the progress made. The dev set is parsed with so many threads."""
         oracle = self.task.system.oracle(self.oracle_name)
         while self.epoch < self.options.epochs:
             began = time.perf_counter()
@@ -124,7 +130,7 @@ class Training:
             scores = None
             is_best = True
             if self.dev:
-                scores = evaluate(self.dev, parser.parse_all(self.dev, beam=self.config.beam))
+                scores = evaluate(self.dev, parser.parse_all(self.dev, beam=self.config.beam, threads=threads))
                 is_best = self.best is None or scores.las > self.best[0]
             if is_best:
                 described = {**self.description, "epoch": self.epoch}

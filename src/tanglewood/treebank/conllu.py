@@ -9,18 +9,19 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, NoReturn, cast
+from typing import BinaryIO, NamedTuple, NoReturn, cast
 
 from tanglewood.errors import ConfigError, FormatError, LocatedError
-from tanglewood.treebank.sentence import BLANK, ID, NUMBERS, Sentence, comment_value
+from tanglewood.treebank.scan import block_ends
+from tanglewood.treebank.sentence import BLANK, BOM, ID, SPAN_PLACE, Sentence, comment_value, number_of, scan_block
 
 FORMATS = ("conllu", "conllx")
 UPOS_TAGS = frozenset(
     "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X _".split()  # noqa: SIM905
 )
-BOM = "\ufeff"
-TAB = "\t"
+READ_SIZE = 1 << 17
 GZIP_MAGIC, XZ_MAGIC = b"\x1f\x8b", b"\xfd7zXZ\x00"
 CONLLU_COMMENT = re.compile(r"#\s*(text\s*=|newdoc\b|newpar\b|global\.columns\b)")
 
@@ -39,9 +40,9 @@ def read(
     """
     format_: str | None = None
     with _opened(source) as (stream, name):
-        for first_line, block in _blocks(stream, name):
+        for number, block in chain.from_iterable(batch.blocks for batch in _batches(stream, name)):
             try:
-                sentence, surely_conllu = _parse(block, name, first_line)
+                sentence, surely_conllu = parse_block(block, name, number)
                 if trees:
                     sentence.heads()
                 else:
@@ -55,6 +56,19 @@ def read(
                 format_ = "conllu" if surely_conllu or UPOS_TAGS.issuperset(sentence.upos) else "conllx"
             sentence.format = format_
             yield sentence
+
+
+class Batch(NamedTuple):
+    """Blocks of sentences of a file that were read at once, each with the number of its first line."""
+
+    file: str
+    blocks: list[tuple[int, bytes]]
+
+
+def read_batches(source: Source) -> Iterator[Batch]:
+    """Read the blocks of sentences, not looked into; :func:`parse_block` does that."""
+    with _opened(source) as (stream, name):
+        yield from _batches(stream, name)
 
 
 @contextmanager
@@ -98,120 +112,116 @@ def _start(raw: BinaryIO) -> bytes:
     return start
 
 
-def _blocks(stream: BinaryIO, name: str) -> Iterator[tuple[int, list[bytes]]]:
-    """Give the lines of each sentence with the blank lines around it, and the number of the first of them.
+def _batches(stream: BinaryIO, name: str) -> Iterator[Batch]:
+    """Give the blocks of sentences, from a file many at a time, from a pipe as many as are there.
 
     Blank lines go with the sentence before them. From a pipe a sentence comes as soon as its blank line is there, for
     whoever writes it may wait for our answer; further blank lines then go with the sentence after them.
     """
     at_once = not stream.seekable()
-    block: list[bytes] = []
-    start = 1
-    number = 0
-    begun = ended = False
-    try:
-        for line in stream:
-            number += 1
-            if not line.isspace() and (number > 1 or line.strip() != BOM.encode()):
-                if ended:
-                    yield start, block
-                    block, start, ended = [], number, False
-                begun = True
-                block.append(line)
+    read_some: Callable[[int], bytes] = getattr(stream, "read1", stream.read)
+    data = b""
+    number = 1
+    more = True
+    failure: Exception | None = None
+    while more:
+        try:
+            fresh = read_some(max(READ_SIZE, len(data)))
+            more = bool(fresh)
+            data += fresh
+            if more and not at_once and len(data) < READ_SIZE:
                 continue
-            block.append(line)
-            ended = begun
-            if at_once and ended:
-                yield start, block
-                block, start, begun, ended = [], number + 1, False, False
-    except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
-        problem = (
-            f"the compressed data is damaged or breaks off here ({error}); the file should be made or fetched again"
-        )
-        raise FormatError(problem, file=name, line=number + 1) from error
-    if begun:
-        yield start, block
+        except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
+            failure = error
+        skip = len(BOM) if number == 1 and data.startswith(BOM) else 0
+        start = 0
+        blocks = []
+        for end, lines in block_ends(data, skip, at_once, not more):
+            blocks.append((number, data[start:end]))
+            number += lines
+            start = end
+        data = data[start:]
+        if blocks:
+            yield Batch(name, blocks)
+        if failure is not None:
+            problem = f"the compressed data is damaged or breaks off here ({failure})"
+            raise FormatError(
+                f"{problem}; the file should be made or fetched again", file=name, line=number + data.count(b"\n")
+            ) from failure
 
 
-def _parse(block: list[bytes], name: str, start: int) -> tuple[Sentence, bool]:
+def parse_block(data: bytes, name: str, start: int) -> tuple[Sentence, bool]:
     """Return the sentence of a block whose first line has the number ``start``, and whether it can only be CoNLL-U."""
-    data = b"".join(block)
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
         problem = f"byte 0x{data[error.start]:02x} is not valid UTF-8 here; the file should be in UTF-8"
         raise FormatError(problem, file=name, line=start + data.count(b"\n", 0, error.start)) from None
-    raw_lines = text.split("\n")
-    lines = raw_lines
-    if "\r" in text:
-        lines = [line.removesuffix("\r") for line in lines]
-    if start == 1 and text.startswith(BOM):
-        lines = [lines[0][1:], *lines[1:]]
+    if start == 1:
+        text = text.removeprefix("\ufeff")
+    spans, heads, others = scan_block(data, may_begin=start == 1)
+    size = len(heads) - 1
 
     def fail(index: int, problem: str) -> NoReturn:
-        raise FormatError(problem, file=name, line=start + index, sent_id=comment_value(lines, "sent_id"))
+        raise FormatError(problem, file=name, line=start + index, sent_id=comment_value(text.split("\n"), "sent_id"))
 
-    words: list[tuple[str, ...]] = []  # tuples of text, unlike lists, cost the garbage collector nothing
-    places: list[int] = []
-    size = 0
     first = -1  # the first line that is neither blank nor a word
-    others = 0  # ranges and empty nodes
+    nodes = 0  # ranges and empty nodes
     range_at, range_end = -2, 0  # the last range: its line and last word
+    range_id = ""
     empty = (0, 0)  # the last empty node
     conllu_comment = False
-    for i, line in enumerate(lines):
-        row = line.split("\t")
-        if len(row) == 10 and NUMBERS[row[ID]] == size + 1:
-            words.append(tuple(row))
-            places.append(i)
-            size += 1
-            continue
+    for i, before, begin, end in others:
+        line = data[begin:end].decode()
         if not line.strip(BLANK):
             continue
         if first < 0:
             first = i
         if line.startswith("#"):
-            if words or others:
+            if before or nodes:
                 fail(i, "a comment stands among the words; comments should stand above the first word")
             conllu_comment = conllu_comment or CONLLU_COMMENT.match(line) is not None
             continue
+        row = line.split("\t")
         if len(row) != 10:
             fail(i, _column_problem(len(row)))
         if range_at == i - 1:
-            fail(range_at, f"range {lines[range_at].split(TAB)[ID]} should stand directly before word {size + 1}")
-        others += 1
+            fail(range_at, f"range {range_id} should stand directly before word {before + 1}")
+        nodes += 1
         low, dash, high = row[ID].partition("-")
         if dash:
-            begin, end = NUMBERS[low], NUMBERS[high]
-            if begin < 1 or end < begin:
-                fail(i, f"{row[ID]!r} is no range; two word numbers like {size + 1}-{size + 2} would be right")
-            if begin <= range_end:
+            range_begin, range_until = number_of(low), number_of(high)
+            if range_begin < 1 or range_until < range_begin:
+                fail(i, f"{row[ID]!r} is no range; two word numbers like {before + 1}-{before + 2} would be right")
+            if range_begin <= range_end:
                 fail(i, f"range {row[ID]} overlaps the one before it, which ends at word {range_end}")
-            if begin != size + 1:
-                fail(i, f"range {row[ID]} stands before word {size + 1}; it should stand directly before word {begin}")
-            range_at, range_end = i, end
+            if range_begin != before + 1:
+                problem = f"stands before word {before + 1}; it should stand directly before word {range_begin}"
+                fail(i, f"range {row[ID]} {problem}")
+            range_at, range_end, range_id = i, range_until, row[ID]
             continue
         low, dot, high = row[ID].partition(".")
         if not dot:
-            fail(i, _id_problem(row[ID], size))
-        due = (size, empty[1] + 1 if empty[0] == size else 1)
-        if (NUMBERS[low], NUMBERS[high]) != due:
+            fail(i, _id_problem(row[ID], before))
+        due = (before, empty[1] + 1 if empty[0] == before else 1)
+        if (number_of(low), number_of(high)) != due:
             fail(i, f"empty node {row[ID]!r} is out of place; here it should be {due[0]}.{due[1]}")
         empty = due
-    if not words:
+    if not size:
         fail(
             max(first, 0),
             "a sentence without words; comments should stand directly above theirs, with no blank line between",
         )
     if range_end > size:
-        fail(range_at, f"range {lines[range_at].split(TAB)[ID]} should not end after the last word, {size}")
+        fail(range_at, f"range {range_id} should not end after the last word, {size}")
     if "\t\t" in text or "\t\n" in text or "\t\r" in text or text.endswith("\t"):
-        for i, line in enumerate(lines):
-            row = line.split("\t")
+        for i, line in enumerate(text.split("\n")):
+            row = line.removesuffix("\r").split("\t")
             if "" in row and not line.startswith("#") and line.strip(BLANK):
                 fail(i, f'column {row.index("") + 1} of {row[ID]} is empty; "_" should stand for nothing')
-    line_number = start + (places[0] if first < 0 else min(first, places[0]))
-    return Sentence(raw_lines, words, places, file=name, line=line_number), others > 0 or conllu_comment
+    place = spans[SPAN_PLACE]
+    line_number = start + (place if first < 0 else min(first, place))
+    return Sentence(data, spans=spans, heads=heads, file=name, line=line_number), nodes > 0 or conllu_comment
 
 
 def _column_problem(count: int) -> str:
@@ -223,7 +233,7 @@ def _column_problem(count: int) -> str:
 
 
 def _id_problem(text: str, size: int) -> str:
-    number = NUMBERS[text]
+    number = number_of(text)
     if 1 <= number <= size:
         hint = " (or a blank line is missing before a new sentence)" if number == 1 else ""
         return f"word {text} stands twice; the next word should be {size + 1}{hint}"
@@ -238,30 +248,32 @@ def write(sentences: Iterable[Sentence], target: Source) -> int:
     A path is written under another name in the same folder and renamed at the end, so that it never holds half a
     file and may be the file the sentences are read from. Returns the number of sentences.
     """
+    return write_blocks((sentence.to_bytes() for sentence in sentences), target)
+
+
+def write_blocks(blocks: Iterable[bytes], target: Source) -> int:
+    """Write sentences that are given as the bytes of their blocks; see :func:`write`."""
     count = 0
-    missing = ""
+    missing = b""
     with writing(target) as out:
-        for sentence in sentences:
-            text = sentence.to_text()
+        for block in blocks:
             # Sentences may come from several files: only the first keeps its byte order mark,
             # and a blank line must end each but the last.
-            if count:
-                text = missing + text.removeprefix(BOM)
-            out.write(text.encode())
+            out.write(missing + block.removeprefix(BOM) if count else block)
             if out is sys.stdout.buffer:
                 out.flush()  # who reads our pipe may wait for this sentence before writing the next
-            missing = "" if text.endswith("\n\n") else _missing_end(text)
+            missing = b"" if block.endswith(b"\n\n") else _missing_end(block)
             count += 1
     return count
 
 
-def _missing_end(text: str) -> str:
-    """Return the newlines that ``text`` lacks to end with a blank line."""
-    newline = "\r\n" if "\r\n" in text else "\n"
-    *_, before, last = ("", "", *text.split("\n"))
-    if last.strip(BLANK):
+def _missing_end(block: bytes) -> bytes:
+    """Return the newlines that a block lacks to end with a blank line."""
+    newline = b"\r\n" if b"\r\n" in block else b"\n"
+    *_, before, last = (b"", b"", *block.split(b"\n"))
+    if last.strip():
         return newline * 2
-    return newline if last or before.strip(BLANK) else ""
+    return newline if last or before.strip() else b""
 
 
 @contextmanager

@@ -6,23 +6,42 @@ from collections.abc import Iterable, Sequence
 
 from tanglewood.errors import FormatError, LocatedError, TreeError
 from tanglewood.treebank import measures
+from tanglewood.treebank.scan import decimal, scan, slices, with_arcs
 from tanglewood.treebank.tree import Tree, describe_problem
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 BLANK = " \t\r\n\x0b\x0c"  # what bytes.isspace() takes for white space
-TOO_LARGE = 2**31 - 1
+BOM = "\ufeff".encode()
+SPAN_PLACE, SPAN_LINE, SPAN_FORM, SPAN_HEAD, SPAN_DEPREL, SPAN_DEPS, SPAN_END, SPAN_FIELDS = range(8)
+MOST_KEPT = 10_000  # different labels whose text is remembered
 
 
-class Numbers(dict[str, int]):
-    """Maps the decimal numbers "0", "1", ... to int and any other text to -1: no sign, space or leading zero."""
+class _Texts(dict[bytes, str]):
+    """Decodes bytes that come again and again, and remembers them."""
 
-    def __missing__(self, text: str) -> int:
-        if not (text.isascii() and text.isdigit()) or (text[0] == "0" and text != "0"):
-            return -1
-        return int(text) if len(text) < 10 else TOO_LARGE
+    def __missing__(self, data: bytes) -> str:
+        if len(self) >= MOST_KEPT:
+            self.clear()
+        text = self[data] = data.decode()
+        return text
 
 
-NUMBERS = Numbers({str(number): number for number in range(1000)})
+_TEXTS = _Texts()
+_LABELS: dict[str, bytes] = {}  # labels that are known to fit into a column
+_HEADS = [b"%d\t" % head for head in range(1000)]
+
+
+def number_of(text: str) -> int:
+    """Return a decimal number "0", "1", ... as int and -1 for any other text: no sign, space or leading zero."""
+    data = text.encode()
+    return decimal(data, 0, len(data))
+
+
+def scan_block(
+    data: bytes, *, may_begin: bool = True
+) -> "tuple[array[int], array[int], list[tuple[int, int, int, int]]]":
+    """Find the words of a block; a byte order mark is passed over where a file may begin. See :func:`scan`."""
+    return scan(data, len(BOM) if may_begin and data.startswith(BOM) else 0, data.count(b"\n") + 1)
 
 
 def comment_value(lines: Iterable[str], key: str) -> str | None:
@@ -46,34 +65,39 @@ class Sentence:
     ``words`` are the ten columns of each word, ranges and empty nodes left out; ``places`` the index in ``lines`` of
     each. ``line`` is the number in ``file`` of the first comment or word, ``format`` "conllu" or "conllx".
     Lines and words are for reading; :meth:`with_tree` gives a changed copy.
+
+    What is kept is the block as it was read, and where in it the words are; all else is cut out when asked for.
     """
 
-    __slots__ = ("_heads", "file", "format", "line", "lines", "places", "words")
+    __slots__ = ("_data", "_heads", "_heads_are_a_tree", "_spans", "_words", "file", "format", "line")
 
     def __init__(
         self,
-        lines: list[str],
-        words: list[tuple[str, ...]],
-        places: Sequence[int],
+        data: bytes,
         *,
+        spans: "array[int] | None" = None,
+        heads: "array[int] | None" = None,
         file: str | None = None,
         line: int = 1,
         format: str = "conllu",  # noqa: A002 - the word for it
     ) -> None:
-        self.lines = lines
-        self.words = words
-        self.places = places
+        """Take a block that is known to be well-formed, and what :func:`scan` found there if that is known."""
+        self._data = data
+        self._spans = spans
+        if heads is None:
+            self._spans, heads, _ = scan_block(data)
+        self._heads = heads
+        self._heads_are_a_tree = False
+        self._words: list[tuple[str, ...]] | None = None
         self.file = file
         self.line = line
         self.format = format
-        self._heads: array[int] | None = None
 
     @classmethod
     def build(cls, words: Iterable[Sequence[str]], comments: Iterable[str] = (), format: str = "conllu") -> "Sentence":  # noqa: A002
         """Make a sentence of the ten columns of each word, below comments without their "# "."""
         rows = [tuple(word) for word in words]
         lines = [f"# {comment}" for comment in comments]
-        places = range(len(lines), len(lines) + len(rows))
         lines += ["\t".join(row) for row in rows]
         for number, (row, line) in enumerate(zip(rows, lines[len(lines) - len(rows) :], strict=True), 1):
             if len(row) != 10 or line.count("\t") != 9 or "" in row or row[ID] != str(number):
@@ -82,10 +106,10 @@ class Sentence:
                 )
         if any("\n" in line or "\r" in line for line in lines):
             raise FormatError("neither a comment nor a column should hold a line break")
-        return cls([*lines, "", ""], rows, places, format=format)
+        return cls("\n".join([*lines, "", ""]).encode(), format=format)
 
     def __len__(self) -> int:
-        return len(self.words)
+        return len(self._heads) - 1
 
     def __repr__(self) -> str:
         name = self.sent_id
@@ -93,24 +117,58 @@ class Sentence:
         return f"<Sentence{'' if name is None else ' ' + name}: {start}>"
 
     @property
+    def spans(self) -> "array[int]":
+        """Where the words are in :meth:`to_bytes`; see :mod:`tanglewood.treebank.scan`."""
+        if self._spans is None:
+            self._spans = scan_block(self._data)[0]
+        return self._spans
+
+    @property
+    def lines(self) -> list[str]:
+        """The raw lines, without the newlines between them."""
+        return self.to_text().split("\n")
+
+    @property
+    def places(self) -> list[int]:
+        """The index in ``lines`` of each word."""
+        return self.spans[SPAN_PLACE::SPAN_FIELDS].tolist()
+
+    @property
+    def words(self) -> list[tuple[str, ...]]:
+        """The ten columns of each word."""
+        if self._words is None:
+            lines = slices(self._data, self.spans, SPAN_LINE, SPAN_END, 0)
+            # Tuples of text, unlike lists, cost the garbage collector nothing.
+            self._words = [tuple(line.decode().split("\t")) for line in lines]
+        return self._words
+
+    def _top(self) -> list[str]:
+        """The lines above the first word."""
+        return self._data[: self.spans[SPAN_LINE]].decode().split("\n")
+
+    @property
     def comments(self) -> list[str]:
         """The comments, without "#" and the white space around them."""
-        found = (line.removeprefix("\ufeff") for line in self.lines)
+        found = (line.removeprefix("\ufeff") for line in self._top())
         return [line[1:].strip() for line in found if line.startswith("#")]
 
     @property
     def sent_id(self) -> str | None:
         """The value of the comment ``# sent_id = ...``, or None."""
-        return comment_value(self.lines, "sent_id")
+        return comment_value(self._top(), "sent_id")
 
     @property
     def text(self) -> str | None:
         """The value of the comment ``# text = ...``, or None."""
-        return comment_value(self.lines, "text")
+        return comment_value(self._top(), "text")
 
     def column(self, index: int) -> list[str]:
         """Return one column of all words, counted from 0."""
         return [word[index] for word in self.words]
+
+    def form_to_feats(self) -> list[bytes]:
+        """Return the second to sixth column of each word as they stand in the file, with the tabs between them."""
+        return slices(self._data, self.spans, SPAN_FORM, SPAN_HEAD, 1)
 
     @property
     def forms(self) -> list[str]:
@@ -140,7 +198,7 @@ class Sentence:
     @property
     def deprels(self) -> list[str]:
         """The labels as they stand in the file."""
-        return self.column(DEPREL)
+        return [_TEXTS[label] for label in slices(self._data, self.spans, SPAN_DEPREL, SPAN_DEPS, 1)]
 
     @property
     def misc(self) -> list[str]:
@@ -154,80 +212,84 @@ class Sentence:
 
     def heads(self) -> "array[int]":
         """Return the heads indexed by node, -1 at index 0, checked once and to be read only."""
-        if self._heads is None:
-            heads = array("i", [-1, *[NUMBERS[word[HEAD]] for word in self.words]])
-            word = measures.offender(heads)
+        if not self._heads_are_a_tree:
+            word = measures.offender(self._heads)
             if word:
-                raise self._head_error(heads, word)
-            self._heads = heads
+                raise self._head_error(self._heads, word)
+            self._heads_are_a_tree = True
         return self._heads
 
     def tree(self) -> Tree:
         """Return the tree of the sentence; a TreeError says where the heads are missing or form none."""
-        return Tree._checked(self.heads()[:], ["", *[word[DEPREL] for word in self.words]])
+        return Tree._checked(self.heads()[:], ["", *self.deprels])
 
     def check_heads_written(self) -> None:
         """Raise a FormatError if a head is neither a number nor "_"; whether they form a tree is not asked."""
-        for number, word in enumerate(self.words, 1):
-            if NUMBERS[word[HEAD]] < 0 and word[HEAD] != "_":
-                raise self._head_error([-1] * (number + 1), number)
+        if -1 in self._heads[1:]:
+            raise self._head_error(self._heads, self._heads.index(-1, 1))
 
     def with_tree(self, tree: Tree) -> "Sentence":
         """Return a copy in which HEAD and DEPREL are those of ``tree``; all else stays byte for byte, DEPS too."""
-        if len(tree) != len(self):
-            raise self._error(
-                TreeError, None, f"the tree has {len(tree)} words; it should have {len(self)} as the sentence"
-            )
-        lines, words = self.lines[:], self.words[:]
-        for number, (old, head, label, place) in enumerate(
-            zip(self.words, tree.heads[1:], tree.labels[1:], self.places, strict=True), 1
-        ):
-            if old[DEPREL] == label and NUMBERS[old[HEAD]] == head:
-                continue
-            if not label or any(c in label for c in "\t\r\n"):
+        n = len(self)
+        if len(tree) != n:
+            raise self._error(TreeError, None, f"the tree has {len(tree)} words; it should have {n} as the sentence")
+        labels = [_LABELS.get(label, b"") for label in tree.labels[1:]]
+        if not all(labels):
+            labels = self._checked_labels(tree.labels)
+        heads = [_HEADS[head] if head < len(_HEADS) else b"%d\t" % head for head in tree.heads[1:]]
+        copy = self._changed(with_arcs(self._data, self.spans, heads, labels))
+        copy._heads = tree.heads[:]
+        copy._heads_are_a_tree = True
+        return copy
+
+    def _checked_labels(self, labels: Sequence[str]) -> list[bytes]:
+        """Return the bytes of labels, given by node, that are not all known to fit into a column."""
+        for number, label in enumerate(labels[1:], 1):
+            if label and not any(c in label for c in "\t\r\n"):
+                if len(_LABELS) < MOST_KEPT:
+                    _LABELS[label] = label.encode()
+            elif label != self.deprels[number - 1]:
                 problem = f"label {label!r} of word {number} is no column; it should be a text without tab or newline"
                 raise self._error(TreeError, number, problem)
-            new = [str(head), label]
-            words[number - 1] = (*old[:HEAD], *new, *old[DEPS:])
-            columns = lines[place].split("\t")
-            columns[HEAD:DEPS] = new
-            lines[place] = "\t".join(columns)
-        copy = Sentence(lines, words, self.places, file=self.file, line=self.line, format=self.format)
-        copy._heads = tree.heads[:]
-        return copy
+        return [label.encode() for label in labels[1:]]
 
     def with_misc(self, key: str, values: Sequence[str]) -> "Sentence":
         """Return a copy in which the last column of each word has ``key=value``, in place of an older one."""
-        lines, words = self.lines[:], self.words[:]
-        for number, (old, value, place) in enumerate(zip(self.words, values, self.places, strict=True)):
-            kept = [part for part in old[MISC].split("|") if part != "_" and not part.startswith(f"{key}=")]
+        lines = self.lines
+        for old, value, place in zip(self.misc, values, self.places, strict=True):
+            kept = [part for part in old.split("|") if part != "_" and not part.startswith(f"{key}=")]
             column = "|".join([*kept, f"{key}={value}"])
-            words[number] = (*old[:MISC], column)
             before, _, last = lines[place].rpartition("\t")
             lines[place] = f"{before}\t{column}{last[len(last.rstrip(BLANK)) :]}"
-        return self._changed(lines, words, self.places)
+        return self._changed("\n".join(lines).encode())
 
     def with_comments(self, comments: Sequence[str]) -> "Sentence":
         """Return a copy with these lines, each beginning with #, above all others."""
-        first = next(i for i, line in enumerate(self.lines) if line.strip(BLANK))
-        end = "\r" if self.lines[first].endswith("\r") else ""
-        lines = [*self.lines[:first], *(f"{comment}{end}" for comment in comments), *self.lines[first:]]
-        return self._changed(lines, self.words, [place + len(comments) for place in self.places])
+        lines = self.to_text().removeprefix("\ufeff").split("\n")
+        first = next(i for i, line in enumerate(lines) if line.strip(BLANK))
+        end = "\r" if lines[first].endswith("\r") else ""
+        lines[first:first] = [f"{comment}{end}" for comment in comments]
+        mark = BOM if self._data.startswith(BOM) else b""
+        return self._changed(mark + "\n".join(lines).encode())
 
-    def _changed(self, lines: list[str], words: list[tuple[str, ...]], places: Sequence[int]) -> "Sentence":
-        copy = Sentence(lines, words, places, file=self.file, line=self.line, format=self.format)
-        copy._heads = self._heads
+    def _changed(self, data: bytes) -> "Sentence":
+        copy = Sentence(data, heads=self._heads, file=self.file, line=self.line, format=self.format)
+        copy._heads_are_a_tree = self._heads_are_a_tree
         return copy
+
+    def to_bytes(self) -> bytes:
+        """Return the exact bytes of the block, as in the file."""
+        return self._data
 
     def to_text(self) -> str:
         """Return the exact text of the block."""
-        return "\n".join(self.lines)
+        return self._data.decode()
 
     def _head_error(self, heads: Sequence[int], word: int) -> LocatedError:
         """Say what is wrong with the head of ``word``, in the words of the file."""
         text = self.words[word - 1][HEAD]
         n = len(self)
-        if heads[word] == TOO_LARGE:
+        if heads[word] > n:
             return self._error(
                 TreeError, word, f"word {word} has head {text}, which does not exist; heads go from 0 (the root) to {n}"
             )

@@ -1,0 +1,1 @@
+"""Work on more than one core."""

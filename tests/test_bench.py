@@ -1,0 +1,56 @@
+"""The benchmarks run: on invented sentences, with a learner that has hardly learnt anything."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from exhaustive import COMPILED
+from tanglewood.systems import SYSTEMS
+from toy import toy_sentences, toy_text, train_parser
+
+BENCH = Path(__file__).resolve().parents[1] / "bench"
+
+
+def run(script, *arguments):
+    command = [sys.executable, str(BENCH / script), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_every_system_is_trained_measured_and_kept(tmp_path):
+    for part, seed in (("train", 1), ("dev", 2), ("test", 3)):
+        (tmp_path / f"{part}.conllu").write_text(toy_text(12, seed=seed))
+    command = ["systems.py", tmp_path, "--learner", "linear", "--epochs", 1, "--rounds", 1]
+    command += ["--work", tmp_path / "work", "--json", tmp_path / "rows.json"]
+    command += [] if COMPILED else ["--only", "swap,covington,arc-eager"]
+    first = run(*command)
+    rows = json.loads((tmp_path / "rows.json").read_text())
+    names = [row["system"] for row in rows]
+    assert {name.split(",")[0] for name in names} == (set(SYSTEMS) if COMPILED else {"swap", "covington", "arc-eager"})
+    assert {"swap, eager oracle", "swap, lazy oracle", "arc-eager, head+path", "covington, degree <= 0"} < set(names)
+    assert [line.split(" | ")[0] for line in first.stdout.splitlines()[2:]] == [f"| {name}" for name in names]
+    by_name = {row["system"]: row for row in rows}
+    for row in rows:
+        assert 1 <= row["calls"] + 1 <= row["moves"] + 1
+        assert row["tokens_cpu"] > 0
+    assert by_name["swap, lazy oracle"]["moves"] >= 2
+    again = run(*command)
+    assert "training" not in again.stderr
+    assert [line.split(" | ")[1] for line in again.stdout.splitlines()] == [
+        line.split(" | ")[1] for line in first.stdout.splitlines()
+    ]
+
+
+@pytest.mark.skipif(not COMPILED, reason="a sentence of 1,000 words takes its time when interpreted")
+def test_speed_is_measured_by_length_and_plotted(tmp_path):
+    train_parser(toy_sentences(20)).save(tmp_path / "model.tw")
+    (tmp_path / "words.conllu").write_text(toy_text(30))
+    plot = tmp_path / "speed.svg"
+    done = run("length.py", tmp_path / "model.tw", tmp_path / "words.conllu", "--words", 500, "--plot", plot)
+    assert [line.split(" | ")[0] for line in done.stdout.splitlines()[2:]][-1] == "| 1,000"
+    assert "| 20 | " in done.stdout
+    assert "<svg" in plot.read_text()
