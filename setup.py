@@ -18,10 +18,17 @@ if not pure:
     from Cython.Build import cythonize
 
     # A module is compiled exactly if a .pxd of the same name lies beside it.
-    sources = sorted(str(p.with_suffix(".py")) for p in Path("src").rglob("*.pxd") if p.stem != "__init__")
+    typed = (p.with_suffix(".py") for p in Path("src").rglob("*.pxd") if p.stem != "__init__")
+    sources = sorted(str(p) for p in typed if p.exists())
     extensions = cythonize(
         [
-            Extension(source[len("src/") : -len(".py")].replace("/", "."), [source], extra_compile_args=["-O3", "-g0"])
+            Extension(
+                source[len("src/") : -len(".py")].replace("/", "."),
+                [source],
+                include_dirs=["src"],
+                depends=[str(p) for p in Path(source).parent.glob("*.h")],
+                extra_compile_args=["-O3", "-g0"],
+            )
             for source in sources
         ],
         build_dir=f"{folder}/cython",

@@ -61,17 +61,24 @@ class Twin:
             vectors.append(np.concatenate([*single, *sums]))
         inputs = np.array(vectors) * self.learner._encoder.input_mask
         words = np.maximum(inputs @ p["word.weight"] + p["word.bias"], 0)
-        context = words.copy()
+        context = words
+        for layer in range(self.learner.options.layers):
+            context = self.layer(p, layer, context)
+        return (context * self.learner._encoder.context_mask) @ p["hidden.slots"]
+
+    def layer(self, p, layer, vectors):
+        context = vectors.copy()
+        ahead, back = f"lstm{layer}.forward", f"lstm{layer}.backward"
+        width = len(p[f"{ahead}.recurrent"])
         start = 0
         for length in self.lengths:
             here = slice(start, start + length)
             start += length
-            width = len(p["lstm.forward.recurrent"])
-            ahead = words[here] @ p["lstm.forward.input"] + p["lstm.forward.bias"]
-            context[here, :width] += plain_lstm(ahead, p["lstm.forward.recurrent"])
-            back = words[here][::-1] @ p["lstm.backward.input"] + p["lstm.backward.bias"]
-            context[here, width : 2 * width] += plain_lstm(back, p["lstm.backward.recurrent"])[::-1]
-        return (context * self.learner._encoder.context_mask) @ p["hidden.slots"]
+            inputs = vectors[here] @ p[f"{ahead}.input"] + p[f"{ahead}.bias"]
+            context[here, :width] += plain_lstm(inputs, p[f"{ahead}.recurrent"])
+            inputs = vectors[here][::-1] @ p[f"{back}.input"] + p[f"{back}.bias"]
+            context[here, width : 2 * width] += plain_lstm(inputs, p[f"{back}.recurrent"])[::-1]
+        return context
 
     def decide(self, p, oracle, chance, keep):
         """Go through the sentences as training does: the best-scored move of those that cost nothing."""
@@ -87,7 +94,7 @@ class Twin:
                         chance = chance * 48271 % 2147483647
                         mask[k] = 1 / keep if chance / 2147483647 < keep else 0
                 hidden = hidden_layer(p, rows, Views([s], [offset]))[0] * mask
-                scores = hidden @ p["move.weight"] + p["move.bias"]
+                scores = hidden @ p["move.weight"].T + p["move.bias"]
                 costs = oracle.costs(s)
                 legal = self.task.system.legal_moves(s)
                 target = max((move for move in legal if costs[move] == 0), key=lambda move: scores[move])
@@ -114,7 +121,7 @@ class Twin:
 
     def log_probabilities(self, p):
         hidden = hidden_layer(p, self.rows(p), self.views) * self.masks
-        scores = hidden @ p["move.weight"] + p["move.bias"]
+        scores = hidden @ p["move.weight"].T + p["move.bias"]
         moves = log_softmax(np.where(self.legal, scores, -1e300))[np.arange(len(self.targets)), self.targets]
         with_label = [i for i, label in enumerate(self.labels) if label >= 0]
         sets = np.array(label_sets(self.task.system))[[self.targets[i] for i in with_label]]
@@ -170,7 +177,7 @@ def one_epoch(monkeypatch, name, settings, with_root_label=True):
     """Run one batch through a tiny learner; return it, the twin, its parameters in doubles, gradients and loss."""
     monkeypatch.setattr(network, "EMBEDDED", TINY)
     monkeypatch.setattr(encoder, "EMBEDDED", TINY)
-    monkeypatch.setattr(network, "Sizes", lambda: Sizes(6, 2, 5))
+    monkeypatch.setattr(network, "Sizes", lambda layers: Sizes(6, 2, layers, 5))
     sentences = [s for s in toy_sentences(40, seed=4) if len(s) in {4, 6} and not s.tree().is_projective()][:2]
     labels, examples = examples_of(sentences)
     system = make_system(name, single_root=True)
@@ -193,8 +200,8 @@ def one_epoch(monkeypatch, name, settings, with_root_label=True):
 
 @pytest.mark.parametrize(
     ("name", "settings"),
-    [("swap", NO_DROPOUT), ("swap", {}), ("covington", {}), ("three-step", {})],
-    ids=["swap-without_dropout", "swap", "covington", "three-step"],
+    [("swap", NO_DROPOUT), ("swap", NO_DROPOUT | {"layers": 2}), ("swap", {}), ("covington", {}), ("three-step", {})],
+    ids=["swap-without_dropout", "swap-two_layers", "swap", "covington", "three-step"],
 )
 def test_every_gradient_is_that_of_the_cross_entropy_of_a_slow_twin(monkeypatch, name, settings):
     twin, parameters, gradients, _ = one_epoch(monkeypatch, name, settings)
@@ -260,7 +267,7 @@ def test_the_lstm_over_a_ragged_batch_is_that_over_each_sentence(lstm, direction
     inputs, recurrent, weights = lstm
     steps = TimeSteps(LENGTHS)
     order = getattr(steps, direction)
-    outputs, memory = lstm_forward(inputs[order], recurrent, steps.sizes)
+    outputs, memory = lstm_forward(inputs[order], recurrent, steps)
     exact = inputs.astype(float), recurrent.astype(float)
 
     def twin():
@@ -270,7 +277,7 @@ def test_the_lstm_over_a_ragged_batch_is_that_over_each_sentence(lstm, direction
         return (twin() * weights).sum()
 
     np.testing.assert_allclose(outputs, twin()[order], atol=1e-5)
-    d_gates, d_recurrent = lstm_backward(weights[order], outputs, memory, recurrent, steps.sizes)
+    d_gates, d_recurrent = lstm_backward(weights[order], outputs, memory, recurrent, steps)
     np.testing.assert_allclose(d_gates, numerical_gradient(loss, exact[0])[order], atol=1e-4)
     np.testing.assert_allclose(d_recurrent, numerical_gradient(loss, exact[1]), atol=1e-4)
 
@@ -287,7 +294,7 @@ def test_time_steps_hold_every_node_once_beside_those_of_the_same_step(lengths):
                 backward.append(sum(lengths[: i + 1]) - 1 - t)
     assert steps.forward.tolist() == forward
     assert steps.backward.tolist() == backward
-    assert steps.sizes == [sum(length > t for length in lengths) for t in range(max(lengths))]
+    assert steps.sizes.tolist() == [sum(length > t for length in lengths) for t in range(max(lengths))]
 
 
 # Adam. ------------------------------------------------------------------------------------------------------------

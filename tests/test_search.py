@@ -37,7 +37,7 @@ class RandomNetwork:
             "hidden.labels": (len(LABEL_SLOTS), n_labels + 2, HIDDEN),
             "hidden.distance": (N_DISTANCES, HIDDEN),
             "hidden.flags": (N_FLAGS, HIDDEN),
-            "move.weight": (HIDDEN, system.n_moves),
+            "move.weight": (system.n_moves, HIDDEN),
             "move.bias": (system.n_moves,),
             "label.weight": (n_sets, HIDDEN, n_labels),
             "label.bias": (n_sets, n_labels),
@@ -64,7 +64,7 @@ class RandomNetwork:
     def moves(self, s):
         """Logarithm of the probability of every legal move."""
         legal = self.system.legal_moves(s)
-        scores = self._hidden(s) @ self.parameters["move.weight"] + self.parameters["move.bias"]
+        scores = self._hidden(s) @ self.parameters["move.weight"].T + self.parameters["move.bias"]
         return dict(zip(legal, log_softmax(scores[legal]), strict=True))
 
     def labels(self, s, move):

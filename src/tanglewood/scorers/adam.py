@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tanglewood.scorers.dense import adam_step
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
@@ -35,16 +38,22 @@ class Adam:
     def begin(self, rate: float) -> None:
         """Begin a step with this learning rate."""
         self.steps += 1
-        self.rate = rate * np.sqrt(1 - self.beta2**self.steps) / (1 - self.beta1**self.steps)
+        self.rate = rate * sqrt(1 - self.beta2**self.steps) / (1 - self.beta1**self.steps)
 
     def update(self, name: str, gradient: Floats) -> None:
         """Update a whole parameter."""
-        value, first, second = self.parameters[name], self.first[name], self.second[name]
-        first += (1 - self.beta1) * (gradient - first)
-        second += (1 - self.beta2) * (gradient * gradient - second)
-        value -= self.rate * first / (np.sqrt(second) + self.epsilon)
-        averaged = self.averaged[name]
-        averaged += (1 - self.decay) * (value - averaged)
+        adam_step(
+            self.parameters[name].reshape(-1),
+            self.first[name].reshape(-1),
+            self.second[name].reshape(-1),
+            self.averaged[name].reshape(-1),
+            gradient.reshape(-1),
+            self.rate,
+            self.beta1,
+            self.beta2,
+            self.epsilon,
+            self.decay,
+        )
 
     def update_rows(self, name: str, numbers: Ints, gradients: Floats) -> None:
         """Update the rows with these numbers; gradients of a number that occurs several times are summed."""

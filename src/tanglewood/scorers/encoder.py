@@ -8,12 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tanglewood.scorers.words import ROOT_PIECES, Vocabulary, Word, pieces
+from tanglewood.scorers.dense import lstm_backward_steps, lstm_forward_steps
+from tanglewood.scorers.words import ROOT_PIECES, Numbers, Vocabulary, Word, pieces
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
 EMBEDDED = {"form": 64, "lemma": 64, "upos": 16, "xpos": 16, "feats": 32, "affixes": 32}
 DIRECTIONS = ("forward", "backward")
+
+
+def count_layers(parameters: Mapping[str, Floats]) -> int:
+    """Number of layers of LSTMs that these parameters make up."""
+    return sum(name.endswith(".forward.recurrent") for name in parameters)
 
 
 @dataclass(slots=True)
@@ -32,15 +38,21 @@ class Batch:
         return [0, *np.cumsum(self.lengths)[:-1].tolist()]
 
 
-def number_words(vocabulary: Vocabulary, sentences: Sequence[Sequence[Word]]) -> Batch:
-    """Look up all words of a batch."""
+def number_words(
+    vocabulary: Vocabulary, sentences: Sequence[Sequence[Word]], known: dict[Word, Numbers] | None = None
+) -> Batch:
+    """Look up all words of a batch; who looks up the same words again and again gives a dict to keep them in."""
     root = vocabulary.number(ROOT_PIECES)
+    known = {} if known is None else known
     single: list[list[int]] = []
     feats: list[int] = []
     starts: list[int] = []
     affix_rows: list[list[int]] = []
     for words in sentences:
-        for numbers in (root, *(vocabulary.number(pieces(word)) for word in words)):
+        for word in words:
+            if word not in known:
+                known[word] = vocabulary.number(pieces(word))
+        for numbers in (root, *map(known.__getitem__, words)):
             single.append(numbers[0])
             starts.append(len(feats))
             feats.extend(numbers[1])
@@ -65,71 +77,37 @@ class TimeSteps:
         starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
         first = np.array([starts[i] for i in order])
         last = first + np.array([lengths[i] for i in order]) - 1
-        self.sizes = [sum(length > t for length in lengths) for t in range(max(lengths))]
+        self.sizes = (len(lengths) - np.cumsum(np.bincount(lengths))[:-1]).astype(np.int32)
         self.forward = np.concatenate([first[:size] + t for t, size in enumerate(self.sizes)])
         self.backward = np.concatenate([last[:size] - t for t, size in enumerate(self.sizes)])
 
+    def before(self) -> Ints:
+        """Return, for every row but those of the first step, the row of the same sentence one step before."""
+        rows = np.arange(self.sizes[0], self.sizes.sum())
+        return (rows - np.repeat(self.sizes[:-1], self.sizes[1:])).astype(np.int32)
 
-def lstm_forward(inputs: Floats, recurrent: Floats, sizes: Sequence[int]) -> tuple[Floats, tuple[Floats, ...]]:
+
+def lstm_forward(inputs: Floats, recurrent: Floats, steps: TimeSteps) -> tuple[Floats, tuple[Floats, ...]]:
     """Run an LSTM over inputs already multiplied with its input weights; gates are input, forget, output, cell.
 
     Returns the outputs, and the gates, cells and squashed cells that going backwards needs. Works in place.
     """
-    width = len(recurrent)
-    outputs = np.empty((len(inputs), width), np.float32)
-    cells = np.empty_like(outputs)
-    squashed = np.empty_like(outputs)
-    start = before = 0
-    for t, size in enumerate(sizes):
-        gates = inputs[start : start + size]
-        if t:
-            gates += outputs[before : before + size] @ recurrent
-        sigmoids = gates[:, : 3 * width]
-        sigmoids *= 0.5  # sigmoid(x) = tanh(x/2)/2 + 1/2
-        np.tanh(gates, out=gates)
-        sigmoids *= 0.5
-        sigmoids += 0.5
-        cell = cells[start : start + size]
-        np.multiply(gates[:, :width], gates[:, 3 * width :], out=cell)
-        if t:
-            cell += gates[:, width : 2 * width] * cells[before : before + size]
-        np.tanh(cell, out=squashed[start : start + size])
-        np.multiply(gates[:, 2 * width : 3 * width], squashed[start : start + size], out=outputs[start : start + size])
-        before = start
-        start += size
+    outputs, cells, squashed = np.empty((3, len(inputs), len(recurrent)), np.float32)
+    lstm_forward_steps(inputs, cells, squashed, outputs, recurrent, steps.sizes)
     return outputs, (inputs, cells, squashed)
 
 
 def lstm_backward(
-    d_outputs: Floats, outputs: Floats, memory: tuple[Floats, ...], recurrent: Floats, sizes: Sequence[int]
+    d_outputs: Floats, outputs: Floats, memory: tuple[Floats, ...], recurrent: Floats, steps: TimeSteps
 ) -> tuple[Floats, Floats]:
     """Return the gradients of the inputs and of the recurrent weights."""
     gates, cells, squashed = memory
-    width = len(recurrent)
     d_gates = np.empty_like(gates)
-    d_recurrent = np.zeros_like(recurrent)
-    starts = [0, *np.cumsum(sizes)[:-1].tolist()]
-    d_hidden = d_cell = np.zeros((0, width), np.float32)
-    for t in range(len(sizes) - 1, -1, -1):
-        here = slice(starts[t], starts[t] + sizes[t])
-        i, f, o, g = (gates[here, k * width : (k + 1) * width] for k in range(4))
-        dh = d_outputs[here].copy()
-        dh[: len(d_hidden)] += d_hidden
-        dc = dh * o * (1 - squashed[here] ** 2)
-        dc[: len(d_cell)] += d_cell
-        d = d_gates[here]
-        d[:, :width] = dc * g * i * (1 - i)
-        d[:, 2 * width : 3 * width] = dh * squashed[here] * o * (1 - o)
-        d[:, 3 * width :] = dc * i * (1 - g * g)
-        if t:
-            before = slice(starts[t - 1], starts[t - 1] + sizes[t])
-            d[:, width : 2 * width] = dc * cells[before] * f * (1 - f)
-            d_recurrent += outputs[before].T @ d
-            d_hidden = d @ recurrent.T
-            d_cell = dc * f
-        else:
-            d[:, width : 2 * width] = 0
-    return d_gates, d_recurrent
+    transposed = np.ascontiguousarray(recurrent.T)
+    lstm_backward_steps(
+        gates, cells, squashed, d_outputs.copy(), np.zeros_like(cells), d_gates, transposed, steps.sizes
+    )
+    return d_gates, outputs[steps.before()].T @ d_gates[steps.sizes[0] :]
 
 
 class Encoder:
@@ -137,10 +115,12 @@ class Encoder:
 
     def __init__(self, parameters: Mapping[str, Floats]) -> None:
         self.parameters = parameters
+        self.n_layers = count_layers(parameters)
         # What `forward` leaves for `backward`.
         self.batch: Batch
         self.steps: TimeSteps
-        self.memory: dict[str, tuple[Floats, tuple[Floats, ...]]]
+        self.layer_inputs: list[Floats]
+        self.memory: list[dict[str, tuple[Floats, tuple[Floats, ...]]]]
         self.input_mask: Floats
         self.embedded: Floats
         self.word_vectors: Floats
@@ -159,65 +139,80 @@ class Encoder:
         vectors: Floats = embedded @ self.parameters["word.weight"] + self.parameters["word.bias"]
         return np.maximum(vectors, 0, out=vectors)
 
-    def inputs(self, direction: str, words: Floats) -> Floats:
-        """Return what word vectors contribute to the gates of the LSTM in one direction."""
-        gates: Floats = words @ self.parameters[f"lstm.{direction}.input"] + self.parameters[f"lstm.{direction}.bias"]
+    def inputs(self, layer: int, direction: str, vectors: Floats) -> Floats:
+        """Return what vectors contribute to the gates of the LSTM of one layer and direction."""
+        lstm = f"lstm{layer}.{direction}"
+        gates: Floats = vectors @ self.parameters[f"{lstm}.input"] + self.parameters[f"{lstm}.bias"]
         return gates
 
-    def rows(self, words: Floats, inputs: Mapping[str, Floats], lengths: Sequence[int]) -> Floats:
-        """Encode for parsing: word vectors, and their contributions to both LSTMs, of sentences with node 0 each."""
+    def contexts(self, words: Floats, inputs: Mapping[str, Floats], lengths: Sequence[int]) -> Floats:
+        """Encode for parsing: word vectors, and their contributions to the first LSTMs, of sentences with node 0."""
         steps = TimeSteps(lengths)
-        context = words.copy()
-        width = len(self.parameters["lstm.forward.recurrent"])
+        context = words
+        for layer in range(self.n_layers):
+            gates = inputs if layer == 0 else {d: self.inputs(layer, d, context) for d in DIRECTIONS}
+            context, _ = self._layer(layer, context, gates, steps)
+        return context
+
+    def _layer(
+        self, layer: int, context: Floats, gates: Mapping[str, Floats], steps: TimeSteps
+    ) -> tuple[Floats, dict[str, tuple[Floats, tuple[Floats, ...]]]]:
+        """Add the outputs of both LSTMs of a layer to the vectors; return also what going backwards needs."""
+        added = context.copy()
+        memory = {}
         for place, direction in enumerate(DIRECTIONS):
             order = getattr(steps, direction)
-            outputs, _ = lstm_forward(
-                inputs[direction][order], self.parameters[f"lstm.{direction}.recurrent"], steps.sizes
-            )
-            context[order, place * width : (place + 1) * width] += outputs
-        rows: Floats = context @ self.parameters["hidden.slots"]
-        return rows
+            recurrent = self.parameters[f"lstm{layer}.{direction}.recurrent"]
+            outputs, left = lstm_forward(gates[direction][order], recurrent, steps)
+            added[order, place * len(recurrent) : (place + 1) * len(recurrent)] += outputs
+            memory[direction] = outputs, left
+        return added, memory
 
     def forward(self, batch: Batch, chance: np.random.Generator, drop_input: float, drop_context: float) -> Floats:
         """Encode a batch for training, with dropout, and remember what going backwards needs."""
-        p = self.parameters
         self.batch = batch
         embedded = self.embed(batch)
         self.input_mask = _mask(chance, embedded.shape, drop_input)
         self.embedded = embedded * self.input_mask
         self.word_vectors = self.words(self.embedded)
         self.steps = TimeSteps(batch.lengths)
-        context = self.word_vectors.copy()
-        width = len(p["lstm.forward.recurrent"])
-        self.memory = {}
-        for place, direction in enumerate(DIRECTIONS):
-            order = getattr(self.steps, direction)
-            gates = self.inputs(direction, self.word_vectors[order])
-            self.memory[direction] = lstm_forward(gates, p[f"lstm.{direction}.recurrent"], self.steps.sizes)
-            context[order, place * width : (place + 1) * width] += self.memory[direction][0]
+        self.layer_inputs = []
+        self.memory = []
+        context = self.word_vectors
+        for layer in range(self.n_layers):
+            self.layer_inputs.append(context)
+            gates = {direction: self.inputs(layer, direction, context) for direction in DIRECTIONS}
+            context, memory = self._layer(layer, context, gates, self.steps)
+            self.memory.append(memory)
         self.context_mask = _mask(chance, context.shape, drop_context)
         self.context = context * self.context_mask
-        rows: Floats = self.context @ p["hidden.slots"]
+        rows: Floats = self.context @ self.parameters["hidden.slots"]
         return rows
+
+    def _layer_backward(self, layer: int, d_context: Floats, gradients: dict[str, Floats]) -> Floats:
+        """Write the gradients of a layer's LSTMs; return that of the vectors that came in."""
+        d_inputs = d_context.copy()
+        for place, direction in enumerate(DIRECTIONS):
+            lstm = f"lstm{layer}.{direction}"
+            recurrent = self.parameters[f"{lstm}.recurrent"]
+            width = len(recurrent)
+            order = getattr(self.steps, direction)
+            outputs, memory = self.memory[layer][direction]
+            d_outputs = d_context[order, place * width : (place + 1) * width]
+            d_gates, d_recurrent = lstm_backward(d_outputs, outputs, memory, recurrent, self.steps)
+            gradients[f"{lstm}.recurrent"][...] = d_recurrent
+            gradients[f"{lstm}.input"][...] = self.layer_inputs[layer][order].T @ d_gates
+            gradients[f"{lstm}.bias"][...] = d_gates.sum(0)
+            d_inputs[order] += d_gates @ self.parameters[f"{lstm}.input"].T
+        return d_inputs
 
     def backward(self, d_rows: Floats, gradients: dict[str, Floats]) -> Iterator[tuple[str, Ints, Floats]]:
         """Write gradients of the dense parameters; give those of embeddings as (name, numbers, one row a number)."""
         p = self.parameters
         np.dot(self.context.T, d_rows, out=gradients["hidden.slots"])
-        d_context = (d_rows @ p["hidden.slots"].T) * self.context_mask
-        d_words = d_context.copy()
-        width = len(p["lstm.forward.recurrent"])
-        for place, direction in enumerate(DIRECTIONS):
-            order = getattr(self.steps, direction)
-            outputs, memory = self.memory[direction]
-            d_outputs = d_context[order, place * width : (place + 1) * width]
-            d_gates, d_recurrent = lstm_backward(
-                d_outputs, outputs, memory, p[f"lstm.{direction}.recurrent"], self.steps.sizes
-            )
-            gradients[f"lstm.{direction}.recurrent"][...] = d_recurrent
-            gradients[f"lstm.{direction}.input"][...] = self.word_vectors[order].T @ d_gates
-            gradients[f"lstm.{direction}.bias"][...] = d_gates.sum(0)
-            d_words[order] += d_gates @ p[f"lstm.{direction}.input"].T
+        d_words = (d_rows @ p["hidden.slots"].T) * self.context_mask
+        for layer in range(self.n_layers - 1, -1, -1):
+            d_words = self._layer_backward(layer, d_words, gradients)
         d_words *= self.word_vectors > 0
         gradients["word.weight"][...] = self.embedded.T @ d_words
         gradients["word.bias"][...] = d_words.sum(0)

@@ -20,13 +20,14 @@ from tanglewood.core.system import TransitionSystem
 from tanglewood.errors import ConfigError, ModelError
 from tanglewood.scorers.adam import Adam
 from tanglewood.scorers.base import Example, Task
-from tanglewood.scorers.encoder import DIRECTIONS, EMBEDDED, Encoder, Floats, number_words
+from tanglewood.scorers.encoder import DIRECTIONS, EMBEDDED, Encoder, Floats, count_layers, number_words
 from tanglewood.scorers.network_core import LABEL_SLOTS, N_DISTANCES, N_FLAGS, SLOTS, NetworkCore, NetworkTrainer
-from tanglewood.scorers.words import FIELDS, ROOT, UNKNOWN, Vocabulary, Word
+from tanglewood.scorers.words import FIELDS, ROOT, UNKNOWN, Numbers, Vocabulary, Word
 from tanglewood.treebank.sentence import Sentence
 
 SPARSE = tuple(f"embed.{field}" for field in EMBEDDED)
 MOST_KEPT = 30_000  # words whose vectors are kept while parsing: 80 MB
+PAGE = 128  # nodes whose products with the slots are computed together, and still lie in the cache when used
 KERNEL = (  # parameters whose gradients network_core sums
     *("hidden.bias", "hidden.empty", "hidden.labels", "hidden.distance", "hidden.flags"),
     *("move.weight", "move.bias", "label.weight", "label.bias"),
@@ -39,6 +40,7 @@ class Sizes:
 
     word: int = 128
     lstm: int = 64
+    layers: int = 1
     hidden: int = 256
 
 
@@ -67,12 +69,12 @@ def new_parameters(
     }
     parameters["word.weight"] = glorot(inputs, sizes.word)
     parameters["word.bias"] = np.zeros(sizes.word, np.float32)
-    for direction in DIRECTIONS:
-        parameters[f"lstm.{direction}.input"] = glorot(sizes.word, 4 * sizes.lstm)
-        parameters[f"lstm.{direction}.recurrent"] = glorot(sizes.lstm, 4 * sizes.lstm)
+    for lstm in (f"lstm{layer}.{direction}" for layer in range(sizes.layers) for direction in DIRECTIONS):
+        parameters[f"{lstm}.input"] = glorot(sizes.word, 4 * sizes.lstm)
+        parameters[f"{lstm}.recurrent"] = glorot(sizes.lstm, 4 * sizes.lstm)
         bias = np.zeros(4 * sizes.lstm, np.float32)
         bias[sizes.lstm : 2 * sizes.lstm] = 1  # forget gates begin open
-        parameters[f"lstm.{direction}.bias"] = bias
+        parameters[f"{lstm}.bias"] = bias
     slot = normal(np.sqrt(2 / (len(SLOTS) * sizes.word)), sizes.word, len(SLOTS) * sizes.hidden)
     parameters["hidden.slots"] = slot
     parameters["hidden.bias"] = np.zeros(sizes.hidden, np.float32)
@@ -81,7 +83,7 @@ def new_parameters(
     parameters["hidden.distance"] = normal(0.05, N_DISTANCES, sizes.hidden)
     parameters["hidden.flags"] = normal(0.05, N_FLAGS, sizes.hidden)
     n_sets = sum(move.labelled for move in system.moves)
-    parameters["move.weight"] = glorot(sizes.hidden, system.n_moves)
+    parameters["move.weight"] = glorot(system.n_moves, sizes.hidden)
     parameters["move.bias"] = np.zeros(system.n_moves, np.float32)
     parameters["label.weight"] = glorot(n_sets, sizes.hidden, n_labels)
     parameters["label.bias"] = np.zeros((n_sets, n_labels), np.float32)
@@ -93,6 +95,7 @@ class NetworkOptions:
     """How the network is trained; the defaults are right for a Universal Dependencies treebank."""
 
     epochs: int = 0  # 0: 25 for a small treebank, fewer for a large one
+    layers: int = 1  # of LSTMs
     batch_words: int = 0  # 0: 100 for a small treebank, more for a large one
     rate: float = 2e-3
     last_rate: float = 0.02  # share of the rate that is left at the end
@@ -109,6 +112,8 @@ class NetworkOptions:
                 raise ConfigError(f"{name}={getattr(self, name)}: it should be 0 or more and less than 1")
         if not 0 <= self.explore <= 1:
             raise ConfigError(f"explore={self.explore}: a probability is between 0 and 1")
+        if self.layers < 1:
+            raise ConfigError(f"layers={self.layers}: there should be 1 or more")
         if min(self.epochs, self.batch_words) < 0 or self.rate <= 0:
             raise ConfigError("epochs and batch_words should be 0 (chosen for you) or more, the rate more than 0")
 
@@ -131,8 +136,10 @@ class NetworkWorkspace:
         self._vocabulary = model.vocabulary
         self._encoder = Encoder(model.parameters)
         self._core = NetworkCore(model.parameters, label_sets(model.task.system))
-        self._rows: Floats | None = None
-        self._offsets: list[int] = []
+        self._contexts = np.zeros((0, 0), np.float32)
+        self._offsets = [0]  # where each sentence begins in them, and where the last one ends
+        self._page = np.zeros((0, len(model.parameters["hidden.slots"][0])), np.float32)
+        self._page_begin = self._page_end = 0
         self._forget()
 
     def _forget(self) -> None:
@@ -144,11 +151,11 @@ class NetworkWorkspace:
         """Return a row for node 0 and one for each word: its vector and its contributions to both LSTMs."""
         vectors = self._encoder.words(self._encoder.embed(number_words(self._vocabulary, [words])))
         return np.concatenate(
-            [vectors, *(self._encoder.inputs(direction, vectors) for direction in DIRECTIONS)], axis=1
+            [vectors, *(self._encoder.inputs(0, direction, vectors) for direction in DIRECTIONS)], axis=1
         )
 
     def encode(self, sentences: Sequence[Sequence[Word]]) -> None:
-        """Compute the rows of all nodes."""
+        """Compute the vectors of all nodes in their context."""
         if len(self._places) > MOST_KEPT:
             self._forget()
         places = self._places
@@ -162,19 +169,32 @@ class NetworkWorkspace:
         order = [place for words in sentences for place in (0, *map(places.__getitem__, words))]
         nodes = kept[order]
         n_word = len(self._encoder.parameters["word.bias"])
-        n_gates = len(self._encoder.parameters["lstm.forward.bias"])
+        n_gates = len(self._encoder.parameters["lstm0.forward.bias"])
         inputs = {
             direction: nodes[:, n_word + i * n_gates : n_word + (i + 1) * n_gates]
             for i, direction in enumerate(DIRECTIONS)
         }
         lengths = [len(words) + 1 for words in sentences]
-        self._rows = self._encoder.rows(nodes[:, :n_word], inputs, lengths)
-        self._offsets = [0, *np.cumsum(lengths)[:-1].tolist()]
+        self._contexts = self._encoder.contexts(nodes[:, :n_word], inputs, lengths)
+        self._offsets = [0, *np.cumsum(lengths).tolist()]
+        self._page_begin = self._page_end = 0
 
     def turn_to(self, index: int) -> MoveScorer:
         """Return the scorer, set to one of the encoded sentences."""
-        self._core.use(self._rows, self._offsets[index])
+        begin, end = self._offsets[index : index + 2]
+        if begin < self._page_begin or end > self._page_end:
+            self._turn_page(begin, end)
+        self._core.use(self._page, begin - self._page_begin)
         return self._core
+
+    def _turn_page(self, begin: int, least: int) -> None:
+        """Compute the products with the slots of some nodes from ``begin`` on, at least until ``least``."""
+        end = max(least, min(begin + PAGE, len(self._contexts)))
+        size = end - begin
+        if size > len(self._page):
+            self._page = np.empty((size, self._page.shape[1]), np.float32)
+        np.dot(self._contexts[begin:end], self._encoder.parameters["hidden.slots"], out=self._page[:size])
+        self._page_begin, self._page_end = begin, end
 
 
 class NetworkModel:
@@ -214,7 +234,8 @@ def _check_parameters(parameters: Mapping[str, Floats], task: Task, vocabulary: 
         sizes = replace(
             Sizes(),
             word=len(parameters["word.bias"]),
-            lstm=len(parameters["lstm.forward.recurrent"]),
+            lstm=len(parameters["lstm0.forward.recurrent"]),
+            layers=count_layers(parameters),
             hidden=len(parameters["hidden.bias"]),
         )
     except (KeyError, TypeError) as error:
@@ -240,7 +261,9 @@ class NetworkLearner:
         self.vocabulary = vocabulary
         self.options = options
         self._chance = np.random.default_rng(seed)
-        self._parameters = new_parameters(Sizes(), vocabulary, task.system, len(task.labels), self._chance)
+        self._parameters = new_parameters(
+            Sizes(layers=options.layers), vocabulary, task.system, len(task.labels), self._chance
+        )
         self._gradients = {name: np.zeros_like(p) for name, p in self._parameters.items() if name not in SPARSE}
         self._adam = Adam(self._parameters)
         self._encoder = Encoder(self._parameters)
@@ -249,6 +272,7 @@ class NetworkLearner:
         )
         self._search = Search(task.system, self._trainer, len(task.labels), task.root_label)
         self._epochs = 0
+        self._known: dict[Word, Numbers] = {}
         unseen = {"form": options.drop_form, "lemma": options.drop_lemma}
         self._unknown = [
             np.array([share / (share + count) if share else 0.0 for count in vocabulary.counts[field]])
@@ -286,7 +310,7 @@ class NetworkLearner:
 
     def _learn(self, examples: Sequence[Example], oracle: Oracle) -> None:
         options = self.options
-        batch = number_words(self.vocabulary, [example.words for example in examples])
+        batch = number_words(self.vocabulary, [example.words for example in examples], self._known)
         for column, unknown in enumerate(self._unknown):
             numbers = batch.single[:, column]
             numbers[self._chance.random(len(numbers)) < unknown[numbers]] = 0

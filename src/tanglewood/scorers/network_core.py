@@ -24,6 +24,15 @@ except ModuleNotFoundError:
 if not cython.compiled:
     from math import exp as expf
 
+    from tanglewood.scorers.vectors_plain import (
+        add_to_rows,
+        few_outputs,
+        few_outputs_back,
+        many_outputs,
+        many_outputs_back,
+        rectified_sum,
+    )
+
 SLOTS = ("s0", "s1", "s2", "b0", "b1", "b2", "s0.left1", "s0.right1", "s1.left1", "s1.right1")
 LABEL_SLOTS = (
     *("s0", "s1", "b0", "s0.left1", "s0.right1", "s1.left1", "s1.right1", "b0.left1"),
@@ -39,17 +48,13 @@ class NetworkCore(MoveScorer):
     def __init__(self, parameters: Mapping[str, Any], label_set: array[int]) -> None:
         self.slots = Addresses(SLOTS)
         self.label_slots = Addresses(LABEL_SLOTS)
-        self.bias = parameters["hidden.bias"]
-        self.empty = parameters["hidden.empty"]
-        self.label_table = parameters["hidden.labels"]
-        self.distances = parameters["hidden.distance"]
-        self.flags = parameters["hidden.flags"]
+        self.hidden_size = len(parameters["hidden.bias"])
+        self.n_labels = parameters["label.bias"].shape[1]
+        self.bias, self.empty, self.label_table, self.distances, self.flags = self._tables(parameters)
         self.move_weights = parameters["move.weight"]
         self.move_bias = parameters["move.bias"]
         self.label_weights = parameters["label.weight"]
         self.label_bias = parameters["label.bias"]
-        self.hidden_size = len(self.bias)
-        self.n_labels = parameters["label.bias"].shape[1]
         self.label_set = label_set
         self.hidden = array("f", bytes(4 * self.hidden_size))
         self.active = array("i", bytes(4 * N_FLAGS))
@@ -57,6 +62,14 @@ class NetworkCore(MoveScorer):
         self.slot_labels = array("i", bytes(4 * len(LABEL_SLOTS)))
         self.offset = 0
         self.n_flags = N_FLAGS
+        self.n_parts = 0
+        if not cython.compiled:
+            self.parts: list[Any] = [None] * (len(SLOTS) + len(LABEL_SLOTS) + N_FLAGS + 2)
+
+    def _tables(self, arrays: Mapping[str, Any]) -> list[Any]:
+        """Return the arrays whose rows are summed into the hidden layer, all with two dimensions."""
+        names = ("bias", "empty", "labels", "distance", "flags")
+        return [arrays[f"hidden.{name}"].reshape(-1, self.hidden_size) for name in names]
 
     def use(self, rows: Any, offset: int) -> None:  # noqa: ANN401 - a float array of two dimensions
         """Turn to a sentence: the rows of its nodes begin at ``offset``."""
@@ -94,52 +107,41 @@ class NetworkCore(MoveScorer):
         self.active[6] = s.phase & 1
         self.active[7] = 1 if s.phase == 2 else 0
 
-    def _add(self, table: Any, row: int, start: int) -> None:  # noqa: ANN401
-        for k in range(self.hidden_size):
-            self.hidden[k] += table[row, start + k]
+    def _part(self, table: Any, row: int, start: int) -> None:  # noqa: ANN401
+        if cython.compiled:
+            self.parts[self.n_parts] = cython.address(table[row, start])
+        else:
+            self.parts[self.n_parts] = table[row, start : start + self.hidden_size]
+        self.n_parts += 1
 
-    def _activate(self) -> None:
-        """Sum what fills the slots; ReLU."""
-        for k in range(self.hidden_size):
-            self.hidden[k] = self.bias[k]
+    def _gather(self, rows: Any, bias: Any, empty: Any, labels: Any, distances: Any, flags: Any) -> None:  # noqa: ANN401
+        """Find the parts that make up the hidden layer of the state looked at: in the weights or in their gradients."""
+        self.n_parts = 0
+        self._part(bias, 0, 0)
         for i in range(self.slots.size):
             if self.slot_nodes[i] >= 0:
-                self._add(self.rows, self.offset + self.slot_nodes[i], i * self.hidden_size)
+                self._part(rows, self.offset + self.slot_nodes[i], i * self.hidden_size)
             else:
-                self._add(self.empty, i, 0)
+                self._part(empty, i, 0)
         for i in range(self.label_slots.size):
-            for k in range(self.hidden_size):
-                self.hidden[k] += self.label_table[i, self.slot_labels[i], k]
-        self._add(self.distances, self.distance, 0)
+            self._part(labels, i * (self.n_labels + 2) + self.slot_labels[i], 0)
+        self._part(distances, self.distance, 0)
         for i in range(self.n_flags):
             if self.active[i]:
-                self._add(self.flags, i, 0)
-        for k in range(self.hidden_size):
-            total = self.hidden[k]
-            self.hidden[k] = total if total > 0 else 0
+                self._part(flags, i, 0)
+
+    def _activate(self, s: State) -> None:
+        """Fill the hidden layer: the sum of all parts; ReLU."""
+        self._look(s)
+        self._gather(self.rows, self.bias, self.empty, self.label_table, self.distances, self.flags)
+        rectified_sum(self.hidden, self.parts, self.n_parts)
 
     def _score_moves(self, s: State, out: array[float]) -> None:
-        self._look(s)
-        self._activate()
-        self._score_hidden(out)
-
-    def _score_hidden(self, out: array[float]) -> None:
-        """Write a score per move from the hidden layer as it is."""
-        for move in range(self.move_bias.shape[0]):
-            out[move] = self.move_bias[move]
-        for k in range(self.hidden_size):
-            if self.hidden[k] != 0:
-                for move in range(self.move_bias.shape[0]):
-                    out[move] += self.hidden[k] * self.move_weights[k, move]
+        self._activate(s)
+        few_outputs(out, self.move_bias, self.move_weights, self.hidden)
 
     def _score_labels(self, s: State, move: int, out: array[float]) -> None:
-        which = self.label_set[move]
-        for label in range(self.n_labels):
-            out[label] = self.label_bias[which, label]
-        for k in range(self.hidden_size):
-            if self.hidden[k] != 0:
-                for label in range(self.n_labels):
-                    out[label] += self.hidden[k] * self.label_weights[which, k, label]
+        many_outputs(out, self.label_bias, self.label_weights, self.label_set[move], self.hidden)
 
 
 class NetworkTrainer(NetworkCore):
@@ -158,11 +160,7 @@ class NetworkTrainer(NetworkCore):
         seed: int,
     ) -> None:
         NetworkCore.__init__(self, parameters, label_set)
-        self.d_bias = gradients["hidden.bias"]
-        self.d_empty = gradients["hidden.empty"]
-        self.d_label_table = gradients["hidden.labels"]
-        self.d_distances = gradients["hidden.distance"]
-        self.d_flags = gradients["hidden.flags"]
+        self.d_bias, self.d_empty, self.d_label_table, self.d_distances, self.d_flags = self._tables(gradients)
         self.d_move_weights = gradients["move.weight"]
         self.d_move_bias = gradients["move.bias"]
         self.d_label_weights = gradients["label.weight"]
@@ -211,52 +209,31 @@ class NetworkTrainer(NetworkCore):
 
     def _backward(self, label_set: int) -> None:
         """Propagate move_errors and, with a label set, label_errors back to all parameters and rows."""
-        for k in range(self.hidden_size):
-            error = 0.0
-            for move in range(self.move_bias.shape[0]):
-                error += self.move_errors[move] * self.move_weights[k, move]
-                self.d_move_weights[k, move] += self.hidden[k] * self.move_errors[move]
-            self.d_hidden[k] = error
-        for move in range(self.move_bias.shape[0]):
-            self.d_move_bias[move] += self.move_errors[move]
+        few_outputs_back(
+            self.move_errors, self.move_weights, self.hidden, self.d_hidden, self.d_move_weights, self.d_move_bias
+        )
         if label_set >= 0:
-            for k in range(self.hidden_size):
-                if self.hidden[k] != 0:
-                    error = 0.0
-                    for label in range(self.n_labels):
-                        error += self.label_errors[label] * self.label_weights[label_set, k, label]
-                        self.d_label_weights[label_set, k, label] += self.hidden[k] * self.label_errors[label]
-                    self.d_hidden[k] += error
-            for label in range(self.n_labels):
-                self.d_label_bias[label_set, label] += self.label_errors[label]
+            many_outputs_back(
+                self.label_errors,
+                self.label_weights,
+                label_set,
+                self.hidden,
+                self.d_hidden,
+                self.d_label_weights,
+                self.d_label_bias,
+            )
         for k in range(self.hidden_size):
             self.d_hidden[k] = self.d_hidden[k] * self.mask[k] if self.hidden[k] > 0 else 0
-            self.d_bias[k] += self.d_hidden[k]
-        for i in range(self.slots.size):
-            if self.slot_nodes[i] >= 0:
-                self._scatter(self.d_rows, self.offset + self.slot_nodes[i], i * self.hidden_size)
-            else:
-                self._scatter(self.d_empty, i, 0)
-        for i in range(self.label_slots.size):
-            for k in range(self.hidden_size):
-                self.d_label_table[i, self.slot_labels[i], k] += self.d_hidden[k]
-        self._scatter(self.d_distances, self.distance, 0)
-        for i in range(self.n_flags):
-            if self.active[i]:
-                self._scatter(self.d_flags, i, 0)
-
-    def _scatter(self, table: Any, row: int, start: int) -> None:  # noqa: ANN401
-        for k in range(self.hidden_size):
-            table[row, start + k] += self.d_hidden[k]
+        self._gather(self.d_rows, self.d_bias, self.d_empty, self.d_label_table, self.d_distances, self.d_flags)
+        add_to_rows(self.parts, self.n_parts, self.d_hidden)
 
     def _learn(self, search: Search, oracle: Oracle, s: State) -> None:
         n_moves = search.system.n_moves
         while not search.system._is_final(s):
             oracle._costs(s, self.costs)
-            self._look(s)
-            self._activate()
+            self._activate(s)
             self._drop()
-            self._score_hidden(self.move_scores)
+            few_outputs(self.move_scores, self.move_bias, self.move_weights, self.hidden)
             target = -1
             legal = 0
             for move in range(n_moves):

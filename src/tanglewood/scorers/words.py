@@ -13,6 +13,7 @@ OPTIONAL = ("LEMMA", "UPOS", "XPOS", "FEATS")  # columns that may hold nothing
 MOST_REMEMBERED = 50_000  # different words
 FIELDS = ("form", "lemma", "upos", "xpos", "feats", "affixes")
 Word = tuple[str, str, str, str, str]  # form, lemma, UPOS, XPOS, FEATS as written
+Numbers = tuple[list[int], list[int], list[int]]  # of the single values, of the features, of the affixes
 
 
 def affixes(form: str) -> list[str]:
@@ -53,7 +54,7 @@ class Vocabulary:
             counts[field] = [0, 1_000_000_000, *(counter[value] for value in kept)]
         return cls(numbers, counts)
 
-    def number(self, values: tuple[str, str, str, str, list[str], list[str]]) -> tuple[list[int], list[int], list[int]]:
+    def number(self, values: tuple[str, str, str, str, list[str], list[str]]) -> Numbers:
         """Return the numbers of a word's single values, of its features and of its affixes."""
         single = [self.numbers[field].get(str(value), 0) for field, value in zip(FIELDS[:4], values[:4], strict=True)]
         feats = [self.numbers["feats"].get(value, 0) for value in values[4]]
