@@ -21,6 +21,22 @@ def run(script, *arguments):
     return done
 
 
+def test_accuracy_is_the_mean_over_seeds_and_kept(tmp_path):
+    for part, seed in (("train", 1), ("dev", 2)):
+        (tmp_path / f"{part}.conllu").write_text(toy_text(12, seed=seed))
+    command = ["accuracy.py", tmp_path, "--learner", "linear", "--seeds", "1,2", "--beams", 1]
+    command += ["--work", tmp_path / "work"]
+    first = run(*command)
+    assert first.stderr.count("training test") == 2
+    row = first.stdout.splitlines()[2].split(" | ")
+    kept = [
+        json.loads((tmp_path / f"work/linear/{tmp_path.name}.{n}.dev.beam1.json").read_text())["las"] for n in (1, 2)
+    ]
+    assert row[2] == f"{sum(kept) / 2:.2f} ({min(kept):.2f}-{max(kept):.2f})"
+    again = run(*command)
+    assert (again.stdout, again.stderr.count("training test")) == (first.stdout, 0)
+
+
 def test_every_system_is_trained_measured_and_kept(tmp_path):
     for part, seed in (("train", 1), ("dev", 2), ("test", 3)):
         (tmp_path / f"{part}.conllu").write_text(toy_text(12, seed=seed))

@@ -102,7 +102,7 @@ class NetworkOptions:
     explore: float = 0.3  # probability of following the model's own move, from the second epoch on
     drop_input: float = 0.2
     drop_context: float = 0.3
-    drop_hidden: float = 0.5
+    drop_hidden: float = 0.4
     drop_form: float = 0.4  # a form seen n times is taken for unknown with probability 0.4 / (0.4 + n)
     drop_lemma: float = 0.3
 
