@@ -7,6 +7,7 @@ and ``wug dax zorps grubben .`` (cross-serial: zorps takes wug, grubben takes da
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import BytesIO
 from random import Random
 from typing import TYPE_CHECKING
@@ -38,7 +39,7 @@ TAGS = {
     **dict.fromkeys(["krell"], ("VERB", "VP", "VerbForm=Part")),
     **dict.fromkeys(["."], ("PUNCT", ".", "_")),
 }
-SMALL = Sizes(16, 8, 32) if compiled() else Sizes(8, 4, 8)
+SMALL = Sizes(word=16, lstm=8, hidden=32) if compiled() else Sizes(word=8, lstm=4, hidden=8)
 QUICK = {"epochs": 2, "batch_words": 20, "rate": 0.01}
 Row = tuple[str, str, str, str]  # name of the word, form, name of the head, label
 
@@ -97,7 +98,7 @@ def toy_sentences(n: int, seed: int = 1) -> list[Sentence]:
 
 def small_network(patch: pytest.MonkeyPatch) -> None:
     """Make the network small, for as long as the patch holds."""
-    patch.setattr("tanglewood.scorers.network.Sizes", lambda: SMALL)
+    patch.setattr("tanglewood.scorers.network.Sizes", lambda **given: replace(SMALL, **given))
 
 
 def train_parser(sentences: Sequence[Sentence], dev: Sequence[Sentence] = (), **choices: object) -> Parser:
