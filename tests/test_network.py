@@ -241,6 +241,32 @@ def test_exploring_leaves_the_derivations_of_the_oracle_from_the_second_epoch_on
     assert states[0.0][1] != states[1.0][1]
 
 
+def test_rare_moves_are_favoured_by_how_rare_they_are():
+    sentences = toy_sentences(20)
+    labels, examples = examples_of(sentences)
+    system = make_system("swap", single_root=True)
+    task = Task(system, labels, labels.index("root"))
+    oracle = system.oracle("lazy")
+    biases = {}
+    for share in (0.0, 0.5):
+        options = NetworkOptions(explore=0.0, favour_rare=share).fitted(100)
+        learner = NetworkLearner(task, Vocabulary.of(sentences), options, 1)
+        for _ in range(2):
+            learner.epoch(examples, oracle)
+        biases[share] = learner.model().parameters["move.bias"]
+    counts = np.ones(system.n_moves)  # of the oracle's moves where there is a choice
+    for example in examples:
+        oracle.bind(example.heads, example.labels)
+        s = system.start(len(example.words))
+        while not system.is_final(s):
+            move, label = oracle.action(s)
+            counts[move] += len(system.legal_moves(s)) > 1
+            system.apply(s, move, label)
+    # Where several moves cost nothing the learner may choose another one than the oracle's first.
+    wanted = -0.5 * np.log(counts / counts.sum())
+    np.testing.assert_allclose(biases[0.5] - biases[0.0], wanted, atol=0.05)
+
+
 # The LSTM. --------------------------------------------------------------------------------------------------------
 
 

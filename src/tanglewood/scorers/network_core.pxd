@@ -33,6 +33,7 @@ cdef class NetworkTrainer(NetworkCore):
     cdef float[:, :, ::1] d_label_weights
     cdef float[::1] d_move_bias, d_hidden, mask, move_scores, label_scores, move_errors, label_errors
     cdef int[::1] costs
+    cdef public int[::1] move_counts
     cdef public double loss
     cdef public int n_states
     cdef public long chance

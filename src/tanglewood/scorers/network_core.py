@@ -147,7 +147,8 @@ class NetworkCore(MoveScorer):
 class NetworkTrainer(NetworkCore):
     """Follows an oracle, or now and then the model itself, and sums up gradients in arrays of the caller's.
 
-    ``explore`` is the probability of following a move drawn from the model instead of the oracle's.
+    ``explore`` is the probability of following a move drawn from the model instead of the oracle's; ``move_counts``
+    says how often each move was the right one where there was a choice.
     """
 
     def __init__(
@@ -173,6 +174,7 @@ class NetworkTrainer(NetworkCore):
         self.mask = array("f", bytes(4 * self.hidden_size))
         self.d_hidden = array("f", bytes(4 * self.hidden_size))
         self.costs = array("i", bytes(4 * n_moves))
+        self.move_counts = array("i", bytes(4 * n_moves))
         self.keep = 1 - dropout
         self.explore = 0.0
         self.chance = (seed * 7919 + 104729) % 2147483646 + 1
@@ -266,6 +268,8 @@ class NetworkTrainer(NetworkCore):
                 self.loss += 1.0 - self.label_scores[label]
             self.loss += 1.0 - self.move_scores[target]
             self.n_states += 1
+            if legal > 1:
+                self.move_counts[target] += 1
             if legal > 1 or has_label:
                 self._backward(self.label_set[target] if has_label else -1)
             following = target
