@@ -145,7 +145,7 @@ def test_greedy_takes_the_best_legal_move_and_its_best_label(name, options, sing
     ("name", "options"), [("arc-standard", {}), ("covington", {}), ("covington", {"max_degree": 0})]
 )
 def test_a_move_without_alternative_costs_no_call_of_the_scorer(name, options):
-    """Such as SHIFT at the beginning, or in covington when the left list is used up; NO-ARC always has SHIFT beside it."""
+    """Such as SHIFT at the beginning, or in covington with the left list used up; NO-ARC always has SHIFT beside it."""
     for n, network in networks(name, options, True, [9, LONG], 3, 2, range(3)):
         network.search.greedy(State(n))
         network.greedy()
