@@ -142,7 +142,8 @@ def test_declarations_are_read_from_a_pxd():
 
 
 def test_every_module_with_a_pxd_is_compiled_with_its_c_types(package):
-    files = sorted(package.rglob("*.pxd"))
+    # One that wraps a C header has no module but a plain twin of the header.
+    files = [file for file in sorted(package.rglob("*.pxd")) if not file.with_name(f"{file.stem}_plain.py").exists()]
     assert len(files) >= 14
     for file in files:
         name = ".".join(file.relative_to(package.parent).with_suffix("").parts)
