@@ -1,7 +1,7 @@
 """The network: embeddings and a small bidirectional LSTM over the sentence, a hidden layer over the configuration.
 
 Everything runs on NumPy and the compiled kernels of network_core.py; PyTorch is not needed. Sizes and training follow
-the recipe of a small net that parses as well as a large one: see docs/learners.md.
+the recipe of a small net that parses as well as a large one: see docs/training.md.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ class NetworkWorkspace:
     def _forget(self) -> None:
         """Begin anew with node 0 alone."""
         self._places: dict[Word, int] = {}
-        self._kept = [self._vectors([])]
+        self._kept = self._vectors([])
 
     def _vectors(self, words: Sequence[Word]) -> Floats:
         """Return a row for node 0 and one for each word: its vector and its contributions to both LSTMs."""
@@ -164,15 +164,17 @@ class NetworkWorkspace:
         if len(self._places) > MOST_KEPT:
             self._forget()
         places = self._places
-        fresh = [word for words in sentences for word in words if word not in places]
+        fresh = list(dict.fromkeys(word for words in sentences for word in words if word not in places))
         if fresh:
-            fresh = list(dict.fromkeys(fresh))
-            for word in fresh:
-                places[word] = len(places) + 1
-            self._kept = [np.concatenate([*self._kept, self._vectors(fresh)[1:]])]
-        (kept,) = self._kept
+            begin = len(places) + 1
+            places.update(zip(fresh, range(begin, begin + len(fresh)), strict=True))
+            if begin + len(fresh) > len(self._kept):
+                more = np.empty((2 * (begin + len(fresh)), self._kept.shape[1]), np.float32)
+                more[:begin] = self._kept[:begin]
+                self._kept = more
+            self._kept[begin : begin + len(fresh)] = self._vectors(fresh)[1:]
         order = [place for words in sentences for place in (0, *map(places.__getitem__, words))]
-        nodes = kept[order]
+        nodes = self._kept[order]
         n_word = len(self._encoder.parameters["word.bias"])
         n_gates = len(self._encoder.parameters["lstm0.forward.bias"])
         inputs = {
