@@ -147,7 +147,7 @@ class LinearModel:
 class LinearOptions:
     """How the linear model is trained."""
 
-    epochs: int = 10
+    epochs: int = 15
     margin: float = 1.0  # by which the right move should lead
     most: float = 0.003  # largest step of a weight
     explore: float = 0.85  # probability of following a mistake, from the second epoch on
