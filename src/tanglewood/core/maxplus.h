@@ -113,6 +113,10 @@ static void tw_row_product(int level, float *arena, const int *a, const int *out
     CHOOSE(row_product, level, arena, a, out, w, term_stride, column_stride, columns, first, step, last);
 }
 
+static void tw_maximum(int level, float *arena, int out, int one, int other, int rows) {
+    CHOOSE(maximum, level, arena, out, one, other, rows);
+}
+
 static double tw_peak(int level, int rounds) { return CHOOSE(peak, level, rounds); }
 
 #endif

@@ -125,6 +125,15 @@ def row_product(
                     arena[out[c] + row] = max(arena[out[c] + row], value)
 
 
+def maximum(arena: memoryview[float], out: int, one: int, other: int, rows: int) -> None:
+    """Write the maximum of two blocks, row by row; the number of rows is padded."""
+    if cython.compiled:
+        tw_maximum(LEVEL, cython.address(arena[0]), out, one, other, rows)  # type: ignore[name-defined]  # noqa: F821
+        return
+    for row in range(rows):
+        arena[out + row] = max(arena[one + row], arena[other + row])
+
+
 def peak(rounds: int) -> float:
     """Do nothing but max-plus operations in registers; return how many. Without the lock, for benchmarks."""
     if cython.compiled:

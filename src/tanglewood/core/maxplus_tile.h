@@ -105,6 +105,11 @@ TARGET static void NAME(row_product)(float *arena, const int *a, const int *out,
                         mask);
 }
 
+TARGET static void NAME(maximum)(float *arena, int out, int one, int other, int rows) {
+    for (int row = 0; row < rows; row += WIDTH)
+        STORE(arena + out + row, MAX(LOAD(arena + one + row), LOAD(arena + other + row)));
+}
+
 /* Nothing but additions and maxima in registers: the rate that no kernel can beat. */
 TARGET static double NAME(peak)(int rounds) {
     VEC best[12], step = SPREAD(-1e-3f), least = SPREAD(-1e6f);
