@@ -65,7 +65,7 @@ class Chart:
         self.single_root = single_root
         self.n = -1
         self.arena = new_arena(0)
-        self.on = array("d", [MINUS] * KINDS)  # 0 for the reduces there are
+        self.on = array("f", [MINUS] * KINDS)  # 0 for the reduces there are
         self.move_of = array("i", [-1] * KINDS)
         for number, (head, modifier) in enumerate(inventory):
             if head > 2 or modifier > 2:
@@ -296,10 +296,9 @@ class ChartS0S1(Chart):
             score = max(self._score(S1_S0, h3, h5), self._score(B0_S0, j, h5))
             self.a2[width - 1 - c] = self.q + c * self.stride
             self.out2[width - 1 - c] = self.r + c * self.stride
+            place = self.by_modifier + h5 * self.stride
             for h in range(h3):
-                self.arena[self.q + c * self.stride + h] = max(
-                    self.arena[self.by_modifier + h5 * self.stride + h] + self.on[S2_S0], score
-                )
+                self.arena[self.a2[width - 1 - c] + h] = max(self.arena[place + h] + self.on[S2_S0], score)
             self._clear(self.r + c * self.stride, self.r + c * self.stride + padded(h3))
         product(
             self.arena,

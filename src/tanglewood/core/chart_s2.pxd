@@ -3,7 +3,7 @@ from tanglewood.core.chart cimport Chart, node_at
 from tanglewood.core.maxplus cimport maximum, padded, pairs, product, row_product
 
 cdef int B0_S0, B0_S1, B0_S2, S0_S1, S0_S2, S1_S0, S1_S2, S2_S0, S2_S1
-cdef double MINUS
+cdef float MINUS
 
 cdef class ChartS2(Chart):
     cdef int[::1] block, first, first_x, first_z
@@ -18,8 +18,8 @@ cdef class ChartS2(Chart):
     cdef void _fill(self) noexcept nogil
     @cython.locals(h5=int, h4=int, k=int, start=int, place=int, value=float)
     cdef void _gather(self, int j, int h3) noexcept nogil
-    @cython.locals(h2=int, by_s2=double)
-    cdef void _weights(self, int row, int h3, int reduced, int modifier_place, double score) noexcept nogil
+    @cython.locals(h2=int, by_s2=float)
+    cdef void _weights(self, int row, int h3, int reduced, int modifier_place, float score) noexcept nogil
     @cython.locals(width=int, step=int, row=int, term=int, column=int, h4=int, h5=int, t=int, place=int)
     cdef void _weigh(self, int j, int h3) noexcept nogil
     @cython.locals(h2=int, c=int, step=int, rows=int, place=int)
