@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
+from random import Random
 
 from tanglewood.core.chart import Chart, ChartS0S1
 from tanglewood.core.chart_lite import ChartLite
 from tanglewood.core.chart_s2 import ChartS2
-from tanglewood.core.decoder import Decoded, Decoder, Scores, no_tree, tree_value, words_in
+from tanglewood.core.chart_sum import ChartSum
+from tanglewood.core.decoder import NO_TREE, Decoded, Decoder, Scores, no_tree, tree_value, words_in
 from tanglewood.core.state import State
 from tanglewood.core.system import TransitionSystem
-from tanglewood.errors import UndecidedError
+from tanglewood.errors import ConfigError, UndecidedError
 
 
 class ExactDecoder(Decoder):
@@ -47,12 +49,40 @@ class ExactDecoder(Decoder):
             chart = self.make_chart(self.inventory, self.single_root)
         try:
             chart.load(scores)
-            if chart.run() == float("-inf"):
+            if chart.run() == NO_TREE:
                 return no_tree(self.proof)
             heads = array("i", chart.heads)
             return Decoded(heads, tree_value(scores, heads), self.proof, array("i", chart.moves))
         finally:
             self._free.append(chart)
+
+    # Sums over derivations: a tree counts as often as it has derivations. -------------------------------------
+
+    def _sum(self, scores: Scores) -> ChartSum:
+        if self.make_chart is ChartLite:
+            raise ConfigError("the lite chart has no sums over derivations")
+        words_in(scores)
+        chart = ChartSum(self.inventory, self.single_root)
+        chart.load(scores)
+        chart.run()
+        return chart
+
+    def log_partition(self, scores: Scores) -> float:
+        """Return log of the sum of exp(value) over all derivations."""
+        return float(self._sum(scores).log_sum)
+
+    def marginals(self, scores: Scores) -> memoryview[float]:
+        """Return the probability of every arc, derivations being weighted by exp(value)."""
+        return self._sum(scores).expect()
+
+    def sample(self, scores: Scores, chance: Random) -> Decoded:
+        """Return a derivation drawn with probability exp(value - log_partition), and its tree."""
+        chart = self._sum(scores)
+        if chart.log_sum == NO_TREE:
+            return no_tree("sample")
+        chart.draw(chance)
+        heads = array("i", chart.heads)
+        return Decoded(heads, tree_value(scores, heads), "sample", array("i", chart.moves))
 
 
 def derivation(system: TransitionSystem, heads: Sequence[int]) -> array[int] | None:
