@@ -23,7 +23,7 @@ cdef class Chart:
     cdef void _clear(self, int start, int end) noexcept nogil
     cdef void _fill(self) noexcept nogil
     cdef double _bottom_item(self, int k, int h5, int j) noexcept nogil
-    cdef double _bottom_score(self, int kind, int h5, int j) noexcept nogil
+    cdef double _bottom_score(self, int kind, int k, int h5, int j) noexcept nogil
     @cython.locals(k=int, h5=int, score=double)
     cdef void _close(self, int j) noexcept nogil
     @cython.locals(j=int, k=int, h5=int, best_k=int, best_h5=int, kind=int, place=int, inside=double, value=double)

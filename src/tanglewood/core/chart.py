@@ -146,8 +146,8 @@ class Chart:
         """Value of the item from stack [0], front k to stack [0, h5], front j."""
         return MINUS
 
-    def _bottom_score(self, kind: int, h5: int, j: int) -> float:
-        """Score of reducing h5 on the stack [0, h5], front j."""
+    def _bottom_score(self, kind: int, k: int, h5: int, j: int) -> float:
+        """Score of reducing h5 on the stack [0, h5], front j; k was in front when 0 was alone."""
         if kind == B0_S0:
             return self._score(B0_S0, j, h5)
         if self.single_root and j <= self.n:
@@ -160,7 +160,7 @@ class Chart:
         for k in range(1, j):
             if self.bottom[k] > MINUS:
                 for h5 in range(k, j):
-                    score = max(self._bottom_score(S1_S0, h5, j), self._bottom_score(B0_S0, h5, j))
+                    score = max(self._bottom_score(S1_S0, k, h5, j), self._bottom_score(B0_S0, k, h5, j))
                     self.bottom[j] = max(self.bottom[j], self.bottom[k] + self._bottom_item(k, h5, j) + score)
 
     def _trace(self) -> None:
@@ -175,7 +175,7 @@ class Chart:
                 for h5 in range(k, j):
                     inside = self.bottom[k] + self._bottom_item(k, h5, j)
                     for place in range(-1, 2, 2):
-                        value = inside + self._bottom_score(3 * (place + 1), h5, j)
+                        value = inside + self._bottom_score(3 * (place + 1), k, h5, j)
                         if self._offer(value):
                             best_k, best_h5, kind = k, h5, 3 * (place + 1)
             self._emit(kind, j if kind == B0_S0 else 0, best_h5)

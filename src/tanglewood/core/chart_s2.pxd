@@ -14,6 +14,7 @@ cdef class ChartS2(Chart):
     cdef int _z(self, int t, int k, int column) noexcept nogil
     cdef int _place(self, int h1, int i, int h2, int t, int j) noexcept nogil
     cdef double _item(self, int h1, int i, int h2, int t, int j) noexcept nogil
+    cdef double _way_score(self, int kind, int h2, int h3, int k, int h4, int h5, int j) noexcept nogil
     cdef double _bottom_item(self, int k, int h5, int j) noexcept nogil
     @cython.locals(j=int, h=int, h3=int, t=int)
     cdef void _fill(self) noexcept nogil

@@ -36,7 +36,7 @@ S2_S0, S2_S1 = 9, 10
 
 
 class ChartS2(Chart):
-    """The chart of five indices, for all inventories of degree 2; where s2 is never reduced, four of them are in use."""
+    """The chart of five indices, for all inventories of degree 2; four are in use where s2 is never reduced."""
 
     def __init__(self, inventory: list[tuple[int, int]], single_root: bool) -> None:
         Chart.__init__(self, inventory, single_root)
@@ -99,6 +99,10 @@ class ChartS2(Chart):
         if h1 != h2 and not self.takes_s2:
             return MINUS
         return self.arena[self._place(h1, i, h2, t, j)]
+
+    def _way_score(self, kind: int, h2: int, h3: int, k: int, h4: int, h5: int, j: int) -> float:
+        """Score of a reduce after a join."""
+        return self._score(kind, node_at(kind // 3 - 1, h2, h4, h5, j), node_at(kind % 3, h2, h4, h5, j))
 
     def _bottom_item(self, k: int, h5: int, j: int) -> float:
         return self._item(0, k, 0, h5, j)
@@ -282,7 +286,7 @@ class ChartS2(Chart):
                     for h5 in range(max(t + 1, k), j):
                         for place in range(-1, 3):
                             value = inside + self._item(h3, k, t, h5, j)
-                            value += self._score(3 * (place + 1), node_at(place, h2, t, h5, j), h5)
+                            value += self._way_score(3 * (place + 1), h2, h3, k, t, h5, j)
                             if self._offer(value):
                                 best_k, best_h2, best_h3, best_h4 = k, h2, h3, t
                                 best_h5, kind = h5, 3 * (place + 1)
@@ -290,7 +294,7 @@ class ChartS2(Chart):
                     if k <= t and (h4 == h3 or h4 >= k):
                         for place in range(-1, 3):
                             value = inside + self._item(h3, k, h4, t, j)
-                            value += self._score(3 * (place + 1) + 1, node_at(place, h2, h4, t, j), h4)
+                            value += self._way_score(3 * (place + 1) + 1, h2, h3, k, h4, t, j)
                             if self._offer(value):
                                 best_k, best_h2, best_h3, best_h4 = k, h2, h3, h4
                                 best_h5, kind = t, 3 * (place + 1) + 1
@@ -302,7 +306,7 @@ class ChartS2(Chart):
                         if gone > 0 and (gone == h1 or gone >= i):
                             for place in range(-1, 3):
                                 value = inside + self._item(h1, i, gone, h3, k)
-                                value += self._score(3 * (place + 1) + 2, node_at(place, gone, h2, t, j), gone)
+                                value += self._way_score(3 * (place + 1) + 2, gone, h3, k, h2, t, j)
                                 if self._offer(value):
                                     best_k, best_h2, best_h3, best_h4 = k, gone, h3, h2
                                     best_h5, kind = t, 3 * (place + 1) + 2

@@ -4,16 +4,25 @@ from tanglewood.core.chart cimport node_at
 from tanglewood.core.chart_s2 cimport ChartS2
 from tanglewood.core.maxplus cimport padded, pairs
 
-cdef int B0_S0, S1_S0, B0_S2, S0_S2, S1_S2
 cdef double MINUS
 
 cdef class ChartSum(ChartS2):
     cdef double[::1] inside, expected, hooked, hooked_expected, expected_bottom, arcs, uniform
-    cdef readonly double log_sum
     cdef double total, mass, top, sum
-    cdef bint chosen
+    cdef bint chosen, maximise, scored
+    cdef int view_size
+    cdef double[::1] reduces, shifts
+    cdef int[::1] choose
     cdef int drawn
     cdef double _item(self, int h1, int i, int h2, int t, int j) noexcept nogil
+    @cython.locals(place=int)
+    cdef double _reduce_score(self, int kind, int s2, int s1, int s0, int b0) noexcept nogil
+    @cython.locals(place=int)
+    cdef double _shift_score(self, int s1, int s0, int b0) noexcept nogil
+    @cython.locals(score=double)
+    cdef double _way_score(self, int kind, int h2, int h3, int k, int h4, int h5, int j) noexcept nogil
+    @cython.locals(score=double)
+    cdef double _bottom_score(self, int kind, int k, int h5, int j) noexcept nogil
     cdef void _begin(self, double total) noexcept nogil
     cdef bint _offer(self, double value) noexcept nogil
     cdef void _start(self, double value) noexcept nogil
@@ -29,7 +38,7 @@ cdef class ChartSum(ChartS2):
     cdef void _close(self, int j) noexcept nogil
     @cython.locals(k=int, t=int, h2=int, h4=int, h5=int)
     cdef void _reduced(self, int j, int h3, bint down) noexcept nogil
-    @cython.locals(y=double, value=double, share=double, modifier=int, whole=int, place=int, head=int)
+    @cython.locals(y=double, value=double, share=double, modifier=int, whole=int, place=int, head=int, kind=int)
     cdef void _reduce(self, int j, int h3, int k, int h2, int h4, int h5, int modifier_place, int t, bint down) noexcept nogil
     @cython.locals(h1=int, h2=int, i=int, k=int, t=int, below=int, place=int, first=int, weight=int, value=double, share=double)
     cdef void _joined(self, int j, int h3, bint down) noexcept nogil

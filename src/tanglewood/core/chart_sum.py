@@ -1,19 +1,24 @@
-"""Sums over all derivations of the Attardi family: their logarithm, the probability of every arc, samples.
+"""Sums over all derivations of the Attardi family, and scores of transitions beyond those of their arcs.
 
 The rules are those of `chart_s2` with sums of exponentials for maxima, as logarithms in double precision. A tree counts
-as often as it has derivations (its value is the same in all of them).
+as often as it has derivations (its value is the same in all of them, if only arcs are scored). Probabilities go down
+from the goal: a way to derive an item has the probability of the item times its share of the item's sum.
 
-Probabilities go down from the goal: a way to derive an item has the item's probability times its share of the item's sum.
+Beside its arc, a reduce of s0 or s1 may be scored by all of s2, s1, s0 and b0, which are the nodes of a join; a SHIFT
+by s1, s0 and b0, at the join whose second premise it begins. A reduce of s2 is scored by its arc only: the hook that
+keeps the time at O(n^7) does not see the other nodes. Nothing here is vectorised.
 """
 
 from __future__ import annotations
 
 from array import array
+from math import comb
 from random import Random
 
 from tanglewood.core.chart import node_at
 from tanglewood.core.chart_s2 import ChartS2
 from tanglewood.core.maxplus import padded, pairs
+from tanglewood.errors import ConfigError
 
 try:
     import cython
@@ -24,12 +29,53 @@ if not cython.compiled:
     from math import exp, log
 
 MINUS = float("-inf")
-B0_S0, S1_S0 = 0, 6
-B0_S2, S0_S2, S1_S2 = 2, 5, 8
+KINDS = 12
+
+
+class TransitionScores:
+    """Scores of moves by the nodes on view, beside those of arcs; all are 0 at first.
+
+    ``reduces[kind of reduce, place]`` with ``place = place_of(s2, s1, s0, b0)``, s2 being -1 if the stack has two nodes
+    and b0 being n + 1 if the buffer is empty, and ``shifts[shift_place(s1, s0, b0)]``, s1 being -1 if the stack is [0].
+    The first SHIFT is not scored.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self.size = comb(n + 3, 4)
+        self.reduces = array("d", bytes(8 * KINDS * self.size))
+        self.shifts = array("d", bytes(8 * comb(n + 2, 3)))
+
+    def set_reduce(self, head_place: int, modifier_place: int, view: tuple[int, int, int, int], score: float) -> None:
+        """Score the reduce of s0 or s1 by (s2, s1, s0, b0)."""
+        if modifier_place not in (0, 1):
+            raise ConfigError("only reduces of s0 and s1 can be scored by all nodes on view; score the arc")
+        place = sum(comb(node + 1, number) for number, node in enumerate(view, 1))
+        self.reduces[(3 * (head_place + 1) + modifier_place) * self.size + place] = score
+
+    def set_shift(self, view: tuple[int, int, int], score: float) -> None:
+        """Score the SHIFT of b0 by (s1, s0, b0)."""
+        self.shifts[sum(comb(node + 1, number) for number, node in enumerate(view, 1))] = score
 
 
 class ChartSum(ChartS2):
-    """The chart of logarithms of sums."""
+    """The chart of logarithms of sums or, with ``maximise``, of maxima."""
+
+    def __init__(self, inventory: list[tuple[int, int]], single_root: bool) -> None:
+        ChartS2.__init__(self, inventory, single_root)
+        self.maximise = self.scored = False
+        self.view_size = 0
+        self.reduces = self.shifts = array("d")
+
+    def score_transitions(self, transitions: TransitionScores) -> None:
+        """Score transitions too, after `load`."""
+        if transitions.n != self.n:
+            raise ConfigError(f"the transitions are scored for {transitions.n} words, the arcs for {self.n}")
+        self.scored = True
+        self.view_size = transitions.size
+        self.reduces = transitions.reduces
+        self.shifts = transitions.shifts
+        self.choose = array("i", [comb(node, number) for number in range(1, 5) for node in range(self.n + 3)])
 
     def size(self, n: int) -> int:
         """Return the floats that a sentence of n words needs: only the scores are floats here."""
@@ -57,9 +103,35 @@ class ChartSum(ChartS2):
             return MINUS
         return self.inside[self._place(h1, i, h2, t, j)]
 
+    # Scores of transitions. -----------------------------------------------------------------------------------
+
+    def _reduce_score(self, kind: int, s2: int, s1: int, s0: int, b0: int) -> float:
+        """Score of a reduce beyond its arc's."""
+        if not self.scored or kind % 3 == 2:
+            return 0.0
+        place = self.choose[s2 + 1] + self.choose[self.n + 3 + s1 + 1]
+        place += self.choose[2 * (self.n + 3) + s0 + 1] + self.choose[3 * (self.n + 3) + b0 + 1]
+        return self.reduces[kind * self.view_size + place]
+
+    def _shift_score(self, s1: int, s0: int, b0: int) -> float:
+        """Score of the SHIFT of b0."""
+        if not self.scored:
+            return 0.0
+        place = self.choose[s1 + 1] + self.choose[self.n + 3 + s0 + 1] + self.choose[2 * (self.n + 3) + b0 + 1]
+        return self.shifts[place]
+
+    def _way_score(self, kind: int, h2: int, h3: int, k: int, h4: int, h5: int, j: int) -> float:
+        score = ChartS2._way_score(self, kind, h2, h3, k, h4, h5, j)
+        return score + self._reduce_score(kind, h2, h4, h5, j) + self._shift_score(h2, h3, k)
+
+    def _bottom_score(self, kind: int, k: int, h5: int, j: int) -> float:
+        score = ChartS2._bottom_score(self, kind, k, h5, j)
+        return score + self._reduce_score(kind, -1, 0, h5, j) + self._shift_score(-1, 0, k)
+
     # Choosing at random. --------------------------------------------------------------------------------------
 
     def _begin(self, total: float) -> None:
+        self.best = MINUS
         self.total = total
         self.mass = 0.0
         self.chosen = False
@@ -67,6 +139,8 @@ class ChartSum(ChartS2):
 
     def _offer(self, value: float) -> bool:
         """Choose each way with its share of the total: the one with which their sum passes a random number."""
+        if self.maximise:
+            return ChartS2._offer(self, value)
         if self.chosen or value == MINUS:
             return False
         self.mass += exp(value - self.total)
@@ -82,14 +156,16 @@ class ChartSum(ChartS2):
     def _add(self, value: float) -> None:
         if value == MINUS:
             return
-        if value <= self.top:
+        if self.maximise:
+            self.top = max(self.top, value)
+        elif value <= self.top:
             self.sum += exp(value - self.top)
         else:
             self.sum = self.sum * exp(self.top - value) + 1.0
             self.top = value
 
     def _log(self) -> float:
-        return self.top + log(self.sum) if self.top > MINUS else MINUS
+        return self.top if self.maximise or self.top == MINUS else self.top + log(self.sum)
 
     def _wplace(self, k: int, t: int, h2: int, h3: int) -> int:
         """Place of W[h2;h3,k,t,j]."""
@@ -128,7 +204,7 @@ class ChartSum(ChartS2):
                 for h5 in range(k, j):
                     for place in range(-1, 2, 2):
                         value = self.bottom[k] + self._bottom_item(k, h5, j)
-                        value += self._bottom_score(3 * (place + 1), h5, j)
+                        value += self._bottom_score(3 * (place + 1), k, h5, j)
                         if value > MINUS:
                             share = self.expected_bottom[j] * exp(value - self.bottom[j])
                             self.expected_bottom[k] += share
@@ -148,7 +224,7 @@ class ChartSum(ChartS2):
         for k in range(1, j):
             for h5 in range(k, j):
                 for place in range(-1, 2, 2):
-                    score = self._bottom_score(3 * (place + 1), h5, j)
+                    score = self._bottom_score(3 * (place + 1), k, h5, j)
                     self._add(self.bottom[k] + self._bottom_item(k, h5, j) + score)
         self.bottom[j] = self._log()
 
@@ -180,7 +256,8 @@ class ChartSum(ChartS2):
         whole = self._wplace(k, t, h2, h3)
         for place in range(-1, 3):
             head = node_at(place, h2, h4, h5, j)
-            value = y + self._score(3 * (place + 1) + modifier_place, head, modifier)
+            kind = 3 * (place + 1) + modifier_place
+            value = y + self._score(kind, head, modifier) + self._reduce_score(kind, h2, h4, h5, j)
             if not down:
                 self._add(value)
             elif value > MINUS and self.hooked_expected[whole] > 0:
@@ -203,7 +280,7 @@ class ChartSum(ChartS2):
                         for k in range(h3 + 1, self._last_k(t, h3, j) + 1):
                             first = self._place(h1, i, below, h3, k)
                             weight = self._wplace(k, t, below, h3)
-                            value = self.inside[first] + self.hooked[weight]
+                            value = self.inside[first] + self.hooked[weight] + self._shift_score(below, h3, k)
                             if not down:
                                 self._add(value)
                             elif value > MINUS:
@@ -259,6 +336,7 @@ class ChartSum(ChartS2):
                             continue
                         place = self._place(h1, i, h2, t, k)
                         value = self.inside[place] + self.arena[self.by_head + head * self.stride + h2]
+                        value += self._shift_score(h2, t, k)
                         if not down:
                             self._add(value)
                         elif value > MINUS:
@@ -275,8 +353,17 @@ class ChartSum(ChartS2):
         with cython.nogil:
             self.bottom[1] = 0.0
             self._fill()
-        self.log_sum = self.bottom[self.n + 1]
-        return self.log_sum
+        return self.bottom[self.n + 1]
+
+    def search(self) -> float:
+        """Find the best derivation; its value, -inf if there is none. `heads` and `moves` then hold it."""
+        self.maximise = True
+        value = self.run()
+        if value > MINUS:
+            with cython.nogil:
+                self.drawn = -1
+                self._trace()
+        return value
 
     def expect(self) -> memoryview[float]:
         """Return the probability of every arc, after `run`; all are 0 if there is no derivation."""

@@ -9,7 +9,7 @@ from random import Random
 from tanglewood.core.chart import Chart, ChartS0S1
 from tanglewood.core.chart_lite import ChartLite
 from tanglewood.core.chart_s2 import ChartS2
-from tanglewood.core.chart_sum import ChartSum
+from tanglewood.core.chart_sum import ChartSum, TransitionScores
 from tanglewood.core.decoder import NO_TREE, Decoded, Decoder, Scores, no_tree, tree_value, words_in
 from tanglewood.core.state import State
 from tanglewood.core.system import TransitionSystem
@@ -56,29 +56,43 @@ class ExactDecoder(Decoder):
         finally:
             self._free.append(chart)
 
-    # Sums over derivations: a tree counts as often as it has derivations. -------------------------------------
+    # By derivations: sums, in which a tree counts as often as it has derivations, and scores of transitions. ---
 
-    def _sum(self, scores: Scores) -> ChartSum:
+    def _chart(self, scores: Scores, transitions: TransitionScores | None) -> ChartSum:
         if self.make_chart is ChartLite:
-            raise ConfigError("the lite chart has no sums over derivations")
+            raise ConfigError("the lite chart knows the best tree only; it has no sums and no scores of transitions")
         words_in(scores)
         chart = ChartSum(self.inventory, self.single_root)
         chart.load(scores)
-        chart.run()
+        if transitions is not None:
+            chart.score_transitions(transitions)
         return chart
 
-    def log_partition(self, scores: Scores) -> float:
+    def best_derivation(self, scores: Scores, transitions: TransitionScores) -> Decoded:
+        """Return the best derivation where transitions have scores beside those of their arcs, and its tree.
+
+        Not vectorised, and in double precision. The spanning-tree shortcut does not hold for such scores.
+        """
+        chart = self._chart(scores, transitions)
+        value = chart.search()
+        if value == NO_TREE:
+            return no_tree(self.proof)
+        return Decoded(array("i", chart.heads), value, self.proof, array("i", chart.moves))
+
+    def log_partition(self, scores: Scores, transitions: TransitionScores | None = None) -> float:
         """Return log of the sum of exp(value) over all derivations."""
-        return float(self._sum(scores).log_sum)
+        return float(self._chart(scores, transitions).run())
 
-    def marginals(self, scores: Scores) -> memoryview[float]:
+    def marginals(self, scores: Scores, transitions: TransitionScores | None = None) -> memoryview[float]:
         """Return the probability of every arc, derivations being weighted by exp(value)."""
-        return self._sum(scores).expect()
+        chart = self._chart(scores, transitions)
+        chart.run()
+        return chart.expect()
 
-    def sample(self, scores: Scores, chance: Random) -> Decoded:
-        """Return a derivation drawn with probability exp(value - log_partition), and its tree."""
-        chart = self._sum(scores)
-        if chart.log_sum == NO_TREE:
+    def sample(self, scores: Scores, chance: Random, transitions: TransitionScores | None = None) -> Decoded:
+        """Return a derivation drawn with probability exp(value - log_partition), and its tree; value is the tree's."""
+        chart = self._chart(scores, transitions)
+        if chart.run() == NO_TREE:
             return no_tree("sample")
         chart.draw(chance)
         heads = array("i", chart.heads)
