@@ -12,8 +12,8 @@ out first, except rule s1 with two premises U. Leaving out just that gives the c
             U[h1,i,h5,j] <- N[k,h5,j] + max(Q[h1,i,k;h1], Q[h1,i,k;h5], Q[h1,i,k;j])
                                                        Q[h1,i,k;g] = max_h3 U[h1,i,h3,k] + s[g,h3]
 
-Of the non-projective trees of treebanks it loses a few in a thousand. It is a class of derivations, not the trees of some
-inventory of reduces; its derivations are those of attardi-alls0s1.
+Of the non-projective trees of treebanks it loses a few in a thousand. It is a class of derivations of attardi-alls0s1,
+not the trees of some inventory of reduces.
 """
 
 from __future__ import annotations
