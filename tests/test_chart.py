@@ -2,6 +2,7 @@
 
 import json
 from array import array
+from concurrent.futures import ThreadPoolExecutor
 from math import inf, isclose
 from random import Random
 
@@ -198,6 +199,16 @@ def test_a_decoder_reuses_its_chart_for_sentences_of_any_length_in_any_order():
         for n in (3, 0, 4, 1, 4, 2):
             scores = random_scores(chance, n)
             assert decoder.best(scores) == make_system(name).exact().best(scores)
+
+
+def test_one_decoder_serves_several_threads():
+    chance = Random(6)
+    longest = 30 if COMPILED else 4
+    for name in FAMILY:
+        decoder = make_system(name).exact()
+        tables = [random_scores(chance, chance.randint(0, longest)) for _ in range(12)]
+        with ThreadPoolExecutor(3) as pool:
+            assert list(pool.map(decoder.best, tables)) == [make_system(name).exact().best(scores) for scores in tables]
 
 
 def test_the_tree_can_be_traced():
