@@ -251,6 +251,7 @@ def test_what_is_no_table_of_scores_is_refused():
         scores[1, 2] = bad
         with pytest.raises(ConfigError, match="NaN"):
             decoder.best(scores)
+        assert decoder.best(score_table(7, 1.0)).value == 7
 
 
 def test_systems_beyond_degree_2_are_refused():

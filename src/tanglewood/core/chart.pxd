@@ -1,7 +1,7 @@
 cimport cython
 from tanglewood.core.maxplus cimport padded, pairs, product, row_product
 
-cdef int SHIFT, B0_S0, B0_S1, B0_S2, S0_S1, S0_S2, S1_S0, S1_S2, S2_S0, S2_S1
+cdef int SHIFT, B0_S0, B0_S1, S0_S1, S1_S0, S2_S0, S2_S1
 cdef float MINUS
 
 cpdef int node_at(int place, int s2, int s1, int s0, int b0) noexcept nogil

@@ -35,9 +35,9 @@ MINUS = float("-inf")
 SHIFT = 0
 
 # Kinds of reduces: 3 * (place of the head + 1) + place of the modifier; b0 is place -1.
-B0_S0, B0_S1, B0_S2 = 0, 1, 2
-S0_S1, S0_S2 = 4, 5
-S1_S0, S1_S2 = 6, 8
+B0_S0, B0_S1 = 0, 1
+S0_S1 = 4
+S1_S0 = 6
 S2_S0, S2_S1 = 9, 10
 KINDS = 12
 ITEM = 4 if cython.compiled else 8  # bytes of a float in the arena
@@ -123,8 +123,8 @@ class Chart:
             for head in range(self.n + 1):
                 if head != modifier:
                     if not scores[head, modifier] < -MINUS:
-                        fine = False
-                    if head > 0 or not self.single_root:
+                        fine = False  # and must stay out of the arena, where it would spread
+                    elif head > 0 or not self.single_root:
                         self.arena[self.by_head + head * self.stride + modifier] = scores[head, modifier]
                         self.arena[self.by_modifier + modifier * self.stride + head] = scores[head, modifier]
         return fine

@@ -2,7 +2,7 @@ cimport cython
 from tanglewood.core.chart cimport Chart, node_at
 from tanglewood.core.maxplus cimport maximum, padded, pairs, product, row_product
 
-cdef int B0_S0, B0_S1, B0_S2, S0_S1, S0_S2, S1_S0, S1_S2, S2_S0, S2_S1
+cdef int B0_S0, B0_S1, B0_S2, S0_S1, S0_S2, S1_S0, S1_S2, S2_S0
 cdef float MINUS
 
 cdef class ChartS2(Chart):

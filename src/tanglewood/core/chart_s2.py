@@ -32,7 +32,7 @@ MINUS = float("-inf")
 B0_S0, B0_S1, B0_S2 = 0, 1, 2
 S0_S1, S0_S2 = 4, 5
 S1_S0, S1_S2 = 6, 8
-S2_S0, S2_S1 = 9, 10
+S2_S0 = 9
 
 
 class ChartS2(Chart):
