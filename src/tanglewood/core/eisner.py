@@ -200,7 +200,7 @@ class EisnerChart:
             return self._fill_items(self.size - 1, True)
 
     def trace(self, draws: array[float]) -> None:
-        """Fill ``heads``: after `best`, given -1, with the best tree; after `total`, given random numbers, with a sample."""
+        """Fill ``heads``: after `best`, given -1, with the best tree; after `total`, with what random numbers draw."""
         with cython.nogil:
             self._trace(self.size - 1, draws)
 
