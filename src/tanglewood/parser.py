@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from math import exp
@@ -13,19 +13,23 @@ from typing import Any
 
 from tanglewood import __version__
 from tanglewood.core.beam import Beam
+from tanglewood.core.decoder import score_table
+from tanglewood.core.limited import Limited
 from tanglewood.core.search import Search
+from tanglewood.core.searches import MOST_MEMORY, MOVE_SEARCHES, SEARCHES
 from tanglewood.core.state import State
 from tanglewood.errors import ConfigError, ModelError, TanglewoodError
 from tanglewood.scorers import learner_class
-from tanglewood.scorers.base import Model, Task
+from tanglewood.scorers.base import Guess, Model, Task
 from tanglewood.scorers.words import words_of
 from tanglewood.store import load_model, save_model
-from tanglewood.systems import make_system
+from tanglewood.systems import make_decoder, make_system
 from tanglewood.transforms.pseudo_projective import Scheme, deprojectivize
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tree import Tree
 
 CHUNK_WORDS = 2500  # words that are encoded together
+GUIDE = "guide/"  # what the names of a guide's arrays begin with
 
 
 class Parser:
@@ -34,44 +38,84 @@ class Parser:
     ``description`` says what the parser was made from: system, options, learner, data, scores.
     """
 
-    def __init__(self, model: Model, description: Mapping[str, Any], scheme: Scheme | None = None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        description: Mapping[str, Any],
+        scheme: Scheme | None = None,
+        guide: Parser | None = None,
+    ) -> None:
         self.model = model
         self.description = description
         self.scheme = scheme
+        self.guide = guide
 
-    def parse(self, sentence: Sentence, *, beam: int = 1) -> Tree:
+    @property
+    def scores_arcs(self) -> bool:
+        """Whether the model is one of arcs; else it is one of moves."""
+        return bool(self.description.get("search"))
+
+    def parse(self, sentence: Sentence, *, search: str = "", beam: int = 1) -> Tree:
         """Return the tree of one sentence."""
-        (parsed,) = self.parse_all([sentence], beam=beam)
+        (parsed,) = self.parse_all([sentence], search=search, beam=beam)
         return parsed.tree()
 
     def parse_all(
         self,
         sentences: Iterable[Sentence],
         *,
+        search: str = "",
         beam: int = 1,
         threads: int = 1,
         nbest: int = 1,
         confidence: bool = False,
+        min_risk: bool = False,
+        max_length: int = 0,
+        max_memory: int = MOST_MEMORY,
+        show_search: bool = False,
     ) -> Iterator[Sentence]:
         """Give the sentences with their trees, in order; memory stays flat however many there are.
 
-        With ``nbest`` each sentence comes up to so many times, the best tree first, with comments ``# nbest`` and
-        ``# log_probability``. With ``confidence`` MISC gets ``Confidence=``: the share of the beam's probability in
-        which the word has this head.
+        A model of moves searches greedily or with a beam. With ``nbest`` each sentence then comes up to so many
+        times, the best tree first, with comments ``# nbest`` and ``# log_probability``.
+
+        A model of arcs takes the ``search`` it was trained with, or another one of systems.SEARCHES. With ``min_risk``
+        it gives the tree that is expected to have the most heads right. Sentences longer than ``max_length`` words,
+        or that need more than ``max_memory`` bytes, get the best of all trees; a comment ``# search`` then says so, and
+        with ``show_search`` every sentence has one.
+
+        With ``confidence`` MISC gets ``Confidence=``: the probability of the word's head, from a model of moves
+        the share of the beam's probability in which the word has this head.
         """
         if min(beam, threads, nbest) < 1:
             raise ConfigError(f"beam, threads and nbest must be 1 or more, not {beam}, {threads} and {nbest}")
-        if nbest > beam or (confidence and beam < 2):
-            raise ConfigError(f"nbest and confidence come from the beam: {beam} is too narrow; use a wider one")
+        self._check_search(search)
+        if self.scores_arcs and (beam > 1 or nbest > 1):
+            raise ConfigError("this is a model of arcs: its search is exact, there is no beam and no nbest")
+        if not self.scores_arcs:
+            if min_risk or max_length or show_search:
+                raise ConfigError("min_risk, max_length and show_search are for models of arcs; this is one of moves")
+            if search == "greedy" and beam > 1:
+                raise ConfigError(f"greedy search has no beam of {beam}")
+            if nbest > beam or (confidence and beam < 2):
+                raise ConfigError(f"nbest and confidence come from the beam: {beam} is too narrow; use a wider one")
+
+        def new_worker() -> _Worker:
+            if not self.scores_arcs:
+                return _MoveWorker(self, beam, nbest, confidence)
+            name = search or self.description["search"]
+            decoder = make_decoder(name, self.model.task.system, max_length=max_length, max_memory=max_memory)
+            return _ArcWorker(self, name, decoder, confidence, min_risk, show_search)
+
         chunks = _chunks(sentences)
         if threads == 1:
-            worker = _Worker(self, beam, nbest, confidence)
+            worker = new_worker()
             for chunk in chunks:
                 yield from worker.parse(chunk)
             return
         idle: SimpleQueue[_Worker] = SimpleQueue()
         for _ in range(threads):
-            idle.put(_Worker(self, beam, nbest, confidence))
+            idle.put(new_worker())
 
         def work(chunk: list[Sentence]) -> list[Sentence]:
             worker = idle.get()
@@ -86,8 +130,19 @@ class Parser:
                 yield from waiting.popleft().result()
                 waiting.extend(pool.submit(work, chunk) for chunk in islice(chunks, 1))
 
+    def _check_search(self, search: str) -> None:
+        known, others = (tuple(SEARCHES), MOVE_SEARCHES) if self.scores_arcs else (MOVE_SEARCHES, tuple(SEARCHES))
+        kind, other = ("arcs", "moves") if self.scores_arcs else ("moves", "arcs")
+        if search and search not in known:
+            what = f"search {search!r} is for a model of {other}" if search in others else f"unknown search {search!r}"
+            raise ConfigError(f"{what}; this is a model of {kind}, which takes {', '.join(known)}")
+
     def save(self, path: str | Path) -> None:
-        """Write the parser to one file; the same parser gives the same bytes."""
+        """Write the parser to one file, its guide with it; the same parser gives the same bytes."""
+        save_model(path, *self._contents())
+
+    def _contents(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Arrays and settings for a model file."""
         task = self.model.task
         scheme = None if self.scheme is None else [self.scheme.name, self.scheme.separator, self.scheme.mark]
         settings = {
@@ -98,25 +153,37 @@ class Parser:
             "description": dict(self.description),
             "model": self.model.settings(),
         }
-        save_model(path, self.model.arrays(), settings)
+        arrays = dict(self.model.arrays())
+        if self.guide is not None:
+            others, settings["guide"] = self.guide._contents()
+            arrays |= {f"{GUIDE}{name}": values for name, values in others.items()}
+        return arrays, settings
 
     @classmethod
     def load(cls, path: str | Path) -> Parser:
         """Read a parser; nothing in the file is executed."""
         arrays, settings = load_model(path)
         try:
-            description = settings["description"]
-            system = make_system(
-                description["system"], **description["options"], single_root=description["single_root"]
-            )
-            task = Task(system, settings["labels"], settings["root_label"])
-            model = learner_class(description["learner"], "Model").load(task, arrays, settings["model"])
-            scheme = settings["pseudo_projective"]
-            return cls(model, description, None if scheme is None else Scheme(*scheme))
+            return cls._from(arrays, settings)
         except ModelError as error:
             raise ModelError(f"{path}: {error}") from None
         except (KeyError, TypeError, ValueError, AttributeError, TanglewoodError) as error:
             raise ModelError(f"{path}: the model cannot be used by this tanglewood {__version__}: {error!r}") from None
+
+    @classmethod
+    def _from(cls, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> Parser:
+        """Make the parser of such contents."""
+        description = settings["description"]
+        system = make_system(description["system"], **description["options"], single_root=description["single_root"])
+        task = Task(system, settings["labels"], settings["root_label"])
+        own = {name: values for name, values in arrays.items() if not name.startswith(GUIDE)}
+        model = learner_class(description["learner"], "Model").load(task, own, settings["model"])
+        scheme = settings["pseudo_projective"]
+        guide = None
+        if "guide" in settings:
+            others = {name[len(GUIDE) :]: values for name, values in arrays.items() if name.startswith(GUIDE)}
+            guide = cls._from(others, settings["guide"])
+        return cls(model, description, None if scheme is None else Scheme(*scheme), guide)
 
 
 def load(path: str | Path) -> Parser:
@@ -124,13 +191,91 @@ def load(path: str | Path) -> Parser:
     return Parser.load(path)
 
 
+def guess_of(tree: Tree, task: Task) -> Guess:
+    """Return a tree as a guess, in the label numbers of the task; -1 for labels that it does not have."""
+    numbers = {label: number for number, label in enumerate(task.labels)}
+    return Guess(tree.heads, [numbers.get(label, -1) for label in tree.labels])
+
+
 class _Worker:
     """What one thread needs: a workspace of the model and a search."""
 
-    def __init__(self, parser: Parser, beam: int, nbest: int, confidence: bool) -> None:
+    def __init__(self, parser: Parser) -> None:
         self._parser = parser
         self._task = parser.model.task
         self._workspace = parser.model.workspace()
+
+    def parse(self, sentences: list[Sentence]) -> list[Sentence]:
+        raise NotImplementedError
+
+    def _tree(self, heads: Sequence[int], numbers: Sequence[int]) -> Tree:
+        """Make a tree of the heads and label numbers of words."""
+        task = self._task
+        # A word that a final step hung somewhere has no label of its own.
+        root = task.labels[task.root_label] if task.root_label >= 0 else "root"
+        left_over = (root if head == 0 else "dep" for head in heads)
+        labels = [
+            task.labels[number] if number >= 0 else default for number, default in zip(numbers, left_over, strict=True)
+        ]
+        tree = Tree(heads, labels)
+        return tree if self._parser.scheme is None else deprojectivize(tree, self._parser.scheme)
+
+
+class _ArcWorker(_Worker):
+    """Decodes the scores of arcs."""
+
+    def __init__(
+        self, parser: Parser, name: str, decoder: Limited, confidence: bool, min_risk: bool, show_search: bool
+    ) -> None:
+        _Worker.__init__(self, parser)
+        self._name = name
+        self._decoder = decoder
+        self._confidence = confidence
+        self._min_risk = min_risk
+        self._show_search = show_search
+
+    def parse(self, sentences: list[Sentence]) -> list[Sentence]:
+        words = [words_of(sentence) for sentence in sentences]
+        guide = self._parser.guide
+        if guide is None:
+            self._workspace.encode(words)
+        else:
+            parsed = guide.parse_all(sentences, beam=guide.description["beam"])
+            self._workspace.encode(words, [guess_of(sentence.tree(), self._task) for sentence in parsed])
+        return [self._parse(sentence, index) for index, sentence in enumerate(sentences)]
+
+    def _parse(self, sentence: Sentence, index: int) -> Sentence:
+        arcs = self._workspace.score(index)
+        n = len(sentence)
+        scores = arcs.scores
+        chances = None
+        if self._confidence or self._min_risk:
+            chances = self._decoder.marginals(arcs.sharpened(self._workspace.sharpness))
+        if chances is not None and self._min_risk:
+            scores = score_table(n)
+            for head in range(n + 1):
+                for word in range(1, n + 1):
+                    scores[head, word] = chances[head, word]
+        decoded = self._decoder.best(scores)
+        heads = decoded.heads[1:]
+        numbers = [arcs.labels[head, word] for word, head in enumerate(heads, 1)]
+        parsed = sentence.with_tree(self._tree(heads, numbers))
+        if chances is not None and self._confidence:
+            found = [chances[head, word] for word, head in enumerate(heads, 1)]
+            parsed = parsed.with_misc("Confidence", [f"{chance:.4f}" for chance in found])
+        reason = self._decoder.reason(n)
+        if reason:
+            return parsed.with_comments([f"# search = mst instead of {self._name}: {reason}"])
+        if self._show_search:
+            return parsed.with_comments([f"# search = {self._name}, proof: {decoded.proof}"])
+        return parsed
+
+
+class _MoveWorker(_Worker):
+    """Searches for the best moves."""
+
+    def __init__(self, parser: Parser, beam: int, nbest: int, confidence: bool) -> None:
+        _Worker.__init__(self, parser)
         self._width = beam
         self._nbest = nbest
         self._confidence = confidence
@@ -150,16 +295,16 @@ class _Worker:
         state = State(len(sentence))
         if self._beam is None:
             self._search.greedy(state)
-            yield sentence.with_tree(self._tree(state))
+            yield sentence.with_tree(self._tree_of(state))
             return
         scores = self._beam.parse(state)
         if self._nbest == 1 and not self._confidence:
-            yield sentence.with_tree(self._tree(state))
+            yield sentence.with_tree(self._tree_of(state))
             return
         trees = []
         for rank in range(len(scores)):
             self._beam.restore(state, rank)
-            trees.append(self._tree(state))
+            trees.append(self._tree_of(state))
         shares = [exp(score - scores[0]) for score in scores]
         # Several derivations may build the same tree; the best of them stands for it.
         different = [rank for rank, tree in enumerate(trees) if tree not in trees[:rank]]
@@ -180,18 +325,8 @@ class _Worker:
                 parsed = parsed.with_comments([f"# nbest = {place}", f"# log_probability = {scores[rank]:.4f}"])
             yield parsed
 
-    def _tree(self, state: State) -> Tree:
-        task = self._task
-        heads = state.word_heads()
-        # A word that a final step hung somewhere has no label of its own.
-        root = task.labels[task.root_label] if task.root_label >= 0 else "root"
-        left_over = (root if head == 0 else "dep" for head in heads)
-        labels = [
-            task.labels[number] if number >= 0 else default
-            for number, default in zip(state.word_labels(), left_over, strict=True)
-        ]
-        tree = Tree(heads, labels)
-        return tree if self._parser.scheme is None else deprojectivize(tree, self._parser.scheme)
+    def _tree_of(self, state: State) -> Tree:
+        return self._tree(state.word_heads(), state.word_labels())
 
 
 def _chunks(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:

@@ -117,7 +117,7 @@ GUIDED = ArcTemplates(
         d.label h.upos h-d.direction, h.label d.upos h-d.arc
     """),
     labels=template_lines("""
-        h-d.arc, d.label, h-d.arc d.upos, d.label d.upos, d.label h.upos, d.label d.upos h.upos, h.label, h.label d.label
-        d.label d.lemma, d.label d.feats
+        h-d.arc, d.label, h-d.arc d.upos, d.label d.upos, d.label h.upos, d.label d.upos h.upos, h.label
+        h.label d.label, d.label d.lemma, d.label d.feats
     """),
 )

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import log
 from random import Random
 from typing import Any
 
 from tanglewood.core.decoder import Decoder, score_table
+from tanglewood.core.spanning import SpanningTree
 from tanglewood.core.state import State
 from tanglewood.errors import ConfigError, ModelError
 from tanglewood.scorers.arc_core import ArcCore, ArcTrainer, label_table
@@ -21,6 +23,8 @@ from tanglewood.scorers.linear import WordNumbers, freeze_tables, restore_tables
 from tanglewood.scorers.linear_weights import MOST_CLASSES, LearningWeights, Weights
 from tanglewood.scorers.words import Word
 from tanglewood.treebank.sentence import Sentence
+
+TINY = 1e-9  # added to probabilities before their logarithm is taken
 
 
 def state_of(n: int, guess: Guess | None) -> State:
@@ -37,9 +41,8 @@ class ArcWorkspace:
     def __init__(self, model: ArcModel) -> None:
         self.numbers = WordNumbers()
         self.guided = model.guided
-        self.core = ArcCore(
-            model.templates, len(model.task.labels), model.task.root_label, model.arcs, model.labels
-        )
+        self.sharpness = model.sharpness
+        self.core = ArcCore(model.templates, len(model.task.labels), model.task.root_label, model.arcs, model.labels)
         self.encode([])
 
     def encode(self, sentences: Sequence[Sequence[Word]], guesses: Sequence[Guess] = ()) -> None:
@@ -62,7 +65,7 @@ class ArcWorkspace:
 class ArcModel:
     """Averaged weights, small ones left out, as integers.
 
-    Scores times ``sharpness`` are the logarithms of probabilities as far as the model is one of them.
+    The margins that it learns are no probabilities; times ``sharpness`` they come closest to being their logarithms.
     """
 
     def __init__(
@@ -73,10 +76,12 @@ class ArcModel:
         scales: Mapping[str, float],
         *,
         guided: bool,
+        sharpness: float = 1.0,
     ) -> None:
         self.task = task
         self.templates = templates
         self.guided = guided
+        self.sharpness = sharpness
         self._arrays = arrays
         self.scales = dict(scales)
         sizes = {"arcs": 1, "labels": max(len(task.labels), 1)}
@@ -98,13 +103,37 @@ class ArcModel:
 
     def settings(self) -> dict[str, Any]:
         """Return templates and scales."""
-        return {"templates": self.templates.as_dict(), "scales": self.scales, "guided": self.guided}
+        return {
+            "templates": self.templates.as_dict(),
+            "scales": self.scales,
+            "guided": self.guided,
+            "sharpness": self.sharpness,
+        }
 
     @classmethod
     def load(cls, task: Task, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> ArcModel:
         """Make the model anew from its arrays and settings."""
         templates = ArcTemplates.of(settings["templates"])
-        return cls(task, templates, arrays, settings["scales"], guided=settings["guided"])
+        sharpness = float(settings["sharpness"])
+        return cls(task, templates, arrays, settings["scales"], guided=settings["guided"], sharpness=sharpness)
+
+    def sharpen(self, examples: Sequence[Example]) -> None:
+        """Find the sharpness that makes the gold heads of examples, not those learnt from, most probable."""
+        decoder = SpanningTree(single_root=self.task.system.single_root)
+        workspace = self.workspace()
+        guesses = [example.guess for example in examples if example.guess is not None]
+        workspace.encode([example.words for example in examples], guesses)
+        scored = [(workspace.score(index), example.heads) for index, example in enumerate(examples)]
+
+        def likelihood(sharpness: float) -> float:
+            total = 0.0
+            for arcs, heads in scored:
+                chances = decoder.marginals(arcs.sharpened(sharpness))
+                total += sum(log(chances[head, word] + TINY) for word, head in enumerate(heads) if word)
+            return total
+
+        best = max(range(-2, 7), key=lambda power: likelihood(2.0**power))
+        self.sharpness = max((2.0 ** (best + step / 4) for step in range(-3, 4)), key=likelihood)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,42 +160,35 @@ class ArcOptions:
 class ArcLearner:
     """Learns a linear model of arcs."""
 
-    def __init__(self, task: Task, templates: ArcTemplates, options: ArcOptions, seed: int) -> None:
+    def __init__(
+        self, task: Task, templates: ArcTemplates, options: ArcOptions, seed: int, *, guided: bool = False
+    ) -> None:
         if len(task.labels) > MOST_CLASSES:
             raise ConfigError(f"the arc learner takes at most {MOST_CLASSES} labels, not {len(task.labels)}")
         self.task = task
         self.templates = templates
         self.options = options
-        self.guided = False
+        self.guided = guided
         self.chance = Random(seed)
         self.numbers = WordNumbers()
-        self.trainer = self._trainer()
-
-    @classmethod
-    def begin(cls, task: Task, sentences: Sequence[Sentence], options: ArcOptions, seed: int) -> ArcLearner:
-        """Return a learner; it needs to know nothing of the training data beforehand."""
-        templates = ArcTemplates.read(options.templates) if options.templates else SHIPPED
-        return cls(task, templates, options, seed)
-
-    def follow_guide(self) -> None:
-        """Before learning begins: there will be guesses with the examples; look at them."""
-        self.guided = True
-        if not self.options.templates:
-            self.templates = ArcTemplates(
-                (*self.templates.arcs, *GUIDED.arcs), (*self.templates.labels, *GUIDED.labels)
-            )
-        self.trainer = self._trainer()
-
-    def _trainer(self) -> ArcTrainer:
-        options = self.options
-        return ArcTrainer(
-            self.templates,
-            len(self.task.labels),
-            self.task.root_label,
+        self.trainer = ArcTrainer(
+            templates,
+            len(task.labels),
+            task.root_label,
             head_cost=options.head_cost,
             label_cost=options.label_cost,
             most=options.most,
         )
+
+    @classmethod
+    def begin(
+        cls, task: Task, sentences: Sequence[Sentence], options: ArcOptions, seed: int, *, guided: bool = False
+    ) -> ArcLearner:
+        """Return a learner; with ``guided`` it looks at the guesses that come with the examples."""
+        templates = ArcTemplates.read(options.templates) if options.templates else SHIPPED
+        if guided and not options.templates:
+            templates = ArcTemplates((*SHIPPED.arcs, *GUIDED.arcs), (*SHIPPED.labels, *GUIDED.labels))
+        return cls(task, templates, options, seed, guided=guided)
 
     def epoch(self, examples: Sequence[Example], decoder: Decoder) -> float:
         """Go through the examples once, shuffled; return by how much, per word, gold trees fell short of their lead."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -55,9 +56,17 @@ class ArcScores(NamedTuple):
     scores: memoryview[float]
     labels: memoryview[int]
 
+    def sharpened(self, factor: float) -> memoryview[float]:
+        """Return the scores times a factor."""
+        size = len(self.scores)
+        flat = array("f", [factor * score for score in self.scores.cast("B").cast("f")])
+        return memoryview(flat).cast("B").cast("f", (size, size))
+
 
 class ArcWorkspace(Protocol):
-    """What one thread needs to score the arcs of sentences."""
+    """What one thread needs to score the arcs of sentences; scores times sharpness are logarithms of weights."""
+
+    sharpness: float
 
     def encode(self, sentences: Sequence[Sequence[Word]], guesses: Sequence[Guess] = ()) -> None:
         """Do the work that can be done for many sentences at once; a model with a guide needs its guesses."""
