@@ -107,7 +107,9 @@ class ArcScorer:
         self._weigh_labels(self.labels.pairs, self.labels.pairs._extract(self.state, head, word, 0), self.label_scores)
         best = -1
         for label in range(self.n_labels):
-            score = self.label_scores[label] + self.head_labels[first + label] + self.word_labels[second + label]
+            score = self.label_scores[label]
+            score += self.head_labels[first + label]  # in steps, so that it is done in double precision
+            score += self.word_labels[second + label]
             if self.is_learning:
                 if label != self.gold_labels[word]:
                     score += self.label_cost
@@ -127,9 +129,9 @@ class ArcScorer:
                     continue
                 to_right = 1 if word > head else 0
                 self._weigh_arcs(self.arcs.pairs, self.arcs.pairs._extract(self.state, head, word, 0), self.arc_score)
-                score = (
-                    self.arc_score[0] + self.head_scores[2 * head + to_right] + self.word_scores[2 * word + to_right]
-                )
+                score = self.arc_score[0]
+                score += self.head_scores[2 * head + to_right]
+                score += self.word_scores[2 * word + to_right]
                 if self.is_learning:
                     if head == self.gold_heads[word]:
                         self.gold_value += score
