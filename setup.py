@@ -19,9 +19,16 @@ if not pure:
 
     # A module is compiled exactly if a .pxd of the same name lies beside it.
     sources = sorted(str(p.with_suffix(".py")) for p in Path("src").rglob("*.pxd") if p.stem != "__init__")
+    headers = sorted(map(str, Path("src").rglob("*.h")))
     extensions = cythonize(
         [
-            Extension(source[len("src/") : -len(".py")].replace("/", "."), [source], extra_compile_args=["-O3", "-g0"])
+            Extension(
+                source[len("src/") : -len(".py")].replace("/", "."),
+                [source],
+                include_dirs=["src/tanglewood/core"],
+                depends=headers,
+                extra_compile_args=["-O3", "-g0"],
+            )
             for source in sources
         ],
         build_dir=f"{folder}/cython",

@@ -11,6 +11,7 @@ import re
 from array import array
 from typing import ClassVar
 
+from tanglewood.core.exact import ExactDecoder
 from tanglewood.core.oracle import GreedyOracle
 from tanglewood.core.state import State
 from tanglewood.core.system import Move, TransitionSystem, arc_move
@@ -212,6 +213,13 @@ class Attardi(TransitionSystem):
     def max_steps(self, n: int) -> int:
         """Return 2n + 1: n + 1 times SHIFT (0 too), n reduces."""
         return 2 * n + 1
+
+    def exact(self) -> ExactDecoder:
+        """Return a decoder for the best tree of this system, up to degree 2.
+
+        Its deduction rules follow from the inventory: core/chart.py has those of s0 and s1, core/chart_s2.py all.
+        """
+        return ExactDecoder(self.inventory, single_root=self.single_root)
 
 
 class AttardiAllDeg1(Attardi):

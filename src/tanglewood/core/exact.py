@@ -1,0 +1,119 @@
+"""Exact decoders for the Attardi family: the best tree that a transition system can derive, with its derivation."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Sequence
+
+from tanglewood.core.chart import Chart, ChartS0S1
+from tanglewood.core.chart_s2 import ChartS2
+from tanglewood.core.decoder import Decoded, Decoder, Scores, no_tree, tree_value, words_in
+from tanglewood.core.state import State
+from tanglewood.core.system import TransitionSystem
+from tanglewood.errors import UndecidedError
+
+
+class ExactDecoder(Decoder):
+    """The best tree of SHIFT and an inventory of reduces (head place, modifier place), s0, s1, s2 = 0, 1, 2, b0 = -1.
+
+    Move 0 of the derivation returned is SHIFT, move k + 1 the k-th reduce. One decoder serves any number of threads: each
+    takes a chart from those that are free. Charts stay as large as the longest sentence they have seen.
+    """
+
+    proof = "chart"
+
+    def __init__(self, inventory: Sequence[tuple[int, int]], *, single_root: bool = False) -> None:
+        Decoder.__init__(self, single_root=single_root)
+        self.inventory = list(inventory)
+        self.make_chart = ChartS2 if any(modifier == 2 for _, modifier in inventory) else ChartS0S1
+        self._free: list[Chart] = [self.make_chart(self.inventory, single_root)]
+
+    def memory(self, n: int) -> int:
+        """Return the bytes that a sentence of n words needs: about n^4/6, or n^5/15 if the inventory reduces s2."""
+        return self.make_chart(self.inventory, self.single_root).memory(n)
+
+    def best(self, scores: Scores) -> Decoded:
+        """Return the best tree and a derivation of it."""
+        words_in(scores)
+        try:
+            chart = self._free.pop()
+        except IndexError:
+            chart = self.make_chart(self.inventory, self.single_root)
+        try:
+            chart.load(scores)
+            if chart.run() == float("-inf"):
+                return no_tree(self.proof)
+            heads = array("i", chart.heads)
+            return Decoded(heads, tree_value(scores, heads), self.proof, array("i", chart.moves))
+        finally:
+            self._free.append(chart)
+
+
+def derivation(system: TransitionSystem, heads: Sequence[int]) -> array[int] | None:
+    """Return the moves by which the system's oracle derives a tree; None if the tree is not in the system's class."""
+    oracle = system.oracle()
+    try:
+        oracle.bind(heads)
+    except UndecidedError:
+        return None
+    s = system.start(len(heads) - 1)
+    if not oracle.reaches_gold(State(s.n)):
+        return None
+    moves = array("i")
+    while not system.is_final(s):
+        move, _ = oracle.action(s)
+        system.apply(s, move)
+        moves.append(move)
+    return moves
+
+
+class ShortcutDecoder(Decoder):
+    """Asks for the best tree without restrictions first: if the system can derive it, it is the best of its class.
+
+    Only otherwise the chart is needed; where the sentence is longer than ``max_words`` or the chart would take more than
+    ``max_bytes``, ``fallback`` (by default the unrestricted tree) is the answer, and its proof is "fallback". The
+    shortcut holds for scores of arcs only, not of transitions.
+
+    ``spanning`` and ``fallback`` get the scores and return a tree with the same rule about roots as the system.
+    """
+
+    def __init__(
+        self,
+        system: TransitionSystem,
+        chart: Decoder,
+        spanning: Callable[[Scores], Decoded],
+        *,
+        max_words: int | None = None,
+        max_bytes: int | None = None,
+        fallback: Callable[[Scores], Decoded] | None = None,
+    ) -> None:
+        Decoder.__init__(self, single_root=system.single_root)
+        self.system = system
+        self.chart = chart
+        self.spanning = spanning
+        self.max_words = max_words
+        self.max_bytes = max_bytes
+        self.fallback = fallback
+
+    def fits(self, n: int) -> bool:
+        """Whether the chart may be used for n words."""
+        return (self.max_words is None or n <= self.max_words) and (
+            self.max_bytes is None or self.chart.memory(n) <= self.max_bytes
+        )
+
+    def memory(self, n: int) -> int:
+        """Return the bytes that the chart takes for n words, if it is used at all."""
+        return self.chart.memory(n) if self.fits(n) else 0
+
+    def best(self, scores: Scores) -> Decoded:
+        """Return the best tree; its proof is "spanning-tree", "chart" or "fallback"."""
+        tree = self.spanning(scores)
+        if not tree.found:
+            return no_tree("spanning-tree")
+        moves = derivation(self.system, tree.heads)
+        if moves is not None:
+            return Decoded(tree.heads, tree.value, "spanning-tree", moves)
+        if self.fits(words_in(scores)):
+            return self.chart.best(scores)
+        other = tree if self.fallback is None else self.fallback(scores)
+        return other._replace(proof="fallback")
