@@ -13,8 +13,7 @@ from typing import Any
 
 from tanglewood import __version__
 from tanglewood.core.beam import Beam
-from tanglewood.core.decoder import score_table
-from tanglewood.core.limited import Limited
+from tanglewood.core.decoder import Decoder, score_table
 from tanglewood.core.search import Search
 from tanglewood.core.searches import MOST_MEMORY, MOVE_SEARCHES, SEARCHES
 from tanglewood.core.state import State
@@ -23,7 +22,7 @@ from tanglewood.scorers import learner_class
 from tanglewood.scorers.base import Guess, Model, Task
 from tanglewood.scorers.words import words_of
 from tanglewood.store import load_model, save_model
-from tanglewood.systems import make_decoder, make_system
+from tanglewood.systems import make_decoder, make_summing_decoder, make_system
 from tanglewood.transforms.pseudo_projective import Scheme, deprojectivize
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tree import Tree
@@ -84,9 +83,11 @@ class Parser:
         or that need more than ``max_memory`` bytes, get the best of all trees; a comment ``# search`` then says so, and
         with ``show_search`` every sentence has one.
 
-        With ``confidence`` MISC gets ``Confidence=``: the probability of the word's head, from a model of moves
-        the share of the beam's probability in which the word has this head.
+        With ``confidence`` MISC gets ``Confidence=``: the probability of the word's head among all trees (projective
+        ones with "eisner"); from a model of moves the share of the beam's probability in which the word has this head.
         """
+        if max_length < 0 or max_memory < 1:
+            raise ConfigError(f"limits of {max_length} words and {max_memory} bytes let nothing through")
         if min(beam, threads, nbest) < 1:
             raise ConfigError(f"beam, threads and nbest must be 1 or more, not {beam}, {threads} and {nbest}")
         self._check_search(search)
@@ -104,7 +105,7 @@ class Parser:
             if not self.scores_arcs:
                 return _MoveWorker(self, beam, nbest, confidence)
             name = search or self.description["search"]
-            decoder = make_decoder(name, self.model.task.system, max_length=max_length, max_memory=max_memory)
+            decoder = make_decoder(name, self.model.task.system, max_words=max_length or None, max_bytes=max_memory)
             return _ArcWorker(self, name, decoder, confidence, min_risk, show_search)
 
         chunks = _chunks(sentences)
@@ -225,11 +226,12 @@ class _ArcWorker(_Worker):
     """Decodes the scores of arcs."""
 
     def __init__(
-        self, parser: Parser, name: str, decoder: Limited, confidence: bool, min_risk: bool, show_search: bool
+        self, parser: Parser, name: str, decoder: Decoder, confidence: bool, min_risk: bool, show_search: bool
     ) -> None:
         _Worker.__init__(self, parser)
         self._name = name
         self._decoder = decoder
+        self._sums = make_summing_decoder(name, parser.model.task.system)
         self._confidence = confidence
         self._min_risk = min_risk
         self._show_search = show_search
@@ -250,7 +252,7 @@ class _ArcWorker(_Worker):
         scores = arcs.scores
         chances = None
         if self._confidence or self._min_risk:
-            chances = self._decoder.marginals(arcs.sharpened(self._workspace.sharpness))
+            chances = self._sums.marginals(arcs.sharpened(self._workspace.sharpness))
         if chances is not None and self._min_risk:
             scores = score_table(n)
             for head in range(n + 1):
@@ -263,9 +265,8 @@ class _ArcWorker(_Worker):
         if chances is not None and self._confidence:
             found = [chances[head, word] for word, head in enumerate(heads, 1)]
             parsed = parsed.with_misc("Confidence", [f"{chance:.4f}" for chance in found])
-        reason = self._decoder.reason(n)
-        if reason:
-            return parsed.with_comments([f"# search = mst instead of {self._name}: {reason}"])
+        if decoded.proof == "fallback":
+            return parsed.with_comments([f"# search = mst instead of {self._name}: {n} words are beyond the limit"])
         if self._show_search:
             return parsed.with_comments([f"# search = {self._name}, proof: {decoded.proof}"])
         return parsed

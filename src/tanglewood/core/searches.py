@@ -1,6 +1,7 @@
 """The names of searches, and what bounds them: known without loading anything else."""
 
 SEARCHES = {  # for models of arcs
+    "exact": "the best tree of the system, one of the attardi family",
     "mst": "the best of all trees",
     "eisner": "the best projective tree",
 }

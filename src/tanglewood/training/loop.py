@@ -27,6 +27,7 @@ from tanglewood.treebank.tree import Tree
 
 RARE_ARCS = 50  # fewer non-projective arcs than this are hard to learn
 SHARPENED = 60  # sentences of dev on which models of arcs find out how sure they may be
+TRAINING_BYTES = 64 << 20  # a sentence whose chart takes more is learnt from with the best of all trees
 RARE_LABEL = 5  # likewise, occurrences of a decorated label
 
 
@@ -76,7 +77,7 @@ class Training:
             single_root = all(len(tree.roots()) == 1 for tree in trees)
         system = make_system(config.system, **config.options, single_root=single_root)
         self.oracle_name = "" if config.search else choose_oracle(system, config.oracle)
-        self.teacher: Any = make_decoder(config.search, system) if config.search else system.oracle(self.oracle_name)
+        self.teacher: Any = make_decoder(config.search, system, max_bytes=TRAINING_BYTES) if config.search else system.oracle(self.oracle_name)
         self.scheme: Scheme | None = None
         self._warn_rare(trees)
         if config.pseudo_projective:
