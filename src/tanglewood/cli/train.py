@@ -71,7 +71,7 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--search",
         choices=tuple(SEARCHES),
-        help="learn a model of arcs with this exact search: "
+        help="learn a model of arcs (docs/graph.md) with this exact search: "
         + "; ".join(f"{name}: {what}" for name, what in SEARCHES.items()),
     )
     parser.add_argument(
