@@ -50,7 +50,7 @@ def model_for(folder: Path, search: str, work: Path, seed: int) -> Parser:
     if not file.exists():
         train, dev = (list(read(folder / f"{split}.conllu")) for split in ("train", "dev"))
         began = time.process_time()
-        for progress in Training(Config(search=search, system="attardi-alls0s1", seed=seed), train, dev).run():
+        for progress in Training(Config(search=search, seed=seed), train, dev).run():
             parser = progress.parser
         print(f"{folder.name}: trained in {time.process_time() - began:.0f} s of CPU time", file=sys.stderr)
         parser.save(file)

@@ -53,7 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_choices(parser: argparse.ArgumentParser) -> None:
     """Declare what a training run may choose."""
-    parser.add_argument("--system", metavar="NAME", help="transition system (default swap; see info)")
+    parser.add_argument(
+        "--system", metavar="NAME", help="transition system (default swap, attardi-alls0s1 with --search; see info)"
+    )
     parser.add_argument("--oracle", metavar="NAME", help="its oracle (default: one that may be asked from any state)")
     parser.add_argument(
         "--pseudo-projective",

@@ -17,7 +17,7 @@ from tanglewood.scorers import learner_class
 class Config:
     """Choices of a training run; what is left empty is chosen to fit the data or the system."""
 
-    system: str = "swap"
+    system: str = ""  # swap or, for a model of arcs, attardi-alls0s1
     options: Mapping[str, Any] = field(default_factory=dict)  # of the system
     oracle: str = ""
     single_root: bool | None = None
@@ -37,16 +37,19 @@ class Config:
                 raise ConfigError(f"{name}={value!r}: it should be a whole number, {least} or more")
 
     def completed(self) -> Config:
-        """Return the choices with the learner that fits the search, and the search that fits the learner."""
+        """Return the choices with the learner that fits the search, and search and system that fit the learner."""
         if self.search and self.search not in SEARCHES:
             raise ConfigError(f"unknown search {self.search!r} to train with; choose from {', '.join(SEARCHES)}")
         learner = self.learner or ("arcs" if self.search else "network")
         if learner == "arcs":
-            return replace(self, learner=learner, search=self.search or "mst")
+            if self.oracle or self.beam > 1:
+                raise ConfigError("an oracle and a beam are for models of moves; a model of arcs has an exact search")
+            system = self.system or "attardi-alls0s1"
+            return replace(self, learner=learner, search=self.search or "mst", system=system)
         for name in ("search", "guide"):
             if getattr(self, name):
                 raise ConfigError(f"{name}={getattr(self, name)!r} is for the arc learner, not for {learner}")
-        return replace(self, learner=learner)
+        return replace(self, learner=learner, system=self.system or "swap")
 
     def learner_options(self) -> Any:  # noqa: ANN401 - the options class of the learner
         """Return the learner's options, checked."""

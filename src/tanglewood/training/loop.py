@@ -77,7 +77,11 @@ class Training:
             single_root = all(len(tree.roots()) == 1 for tree in trees)
         system = make_system(config.system, **config.options, single_root=single_root)
         self.oracle_name = "" if config.search else choose_oracle(system, config.oracle)
-        self.teacher: Any = make_decoder(config.search, system, max_bytes=TRAINING_BYTES) if config.search else system.oracle(self.oracle_name)
+        self.teacher: Any = (
+            make_decoder(config.search, system, max_bytes=TRAINING_BYTES)
+            if config.search
+            else system.oracle(self.oracle_name)
+        )
         self.scheme: Scheme | None = None
         self._warn_rare(trees)
         if config.pseudo_projective:
