@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tanglewood.core.system import TransitionSystem
 
-Score = "Callable[[Edge], float]"
+    Score = Callable[["Edge"], float]
 
 
 class Edge(NamedTuple):

@@ -215,7 +215,11 @@ def test_memory_is_known_beforehand_and_is_what_the_paper_says():
 
 def test_what_is_no_table_of_scores_is_refused():
     decoder = make_system("attardi-alls0s1").exact()
-    wrong = [array("f", [0.0] * 4), memoryview(bytes(16)).cast("f", (2, 2))[:0], memoryview(bytes(32)).cast("d", (2, 2))]
+    wrong = [
+        array("f", [0.0] * 4),
+        memoryview(bytes(16)).cast("f", (2, 2))[:0],
+        memoryview(bytes(32)).cast("d", (2, 2)),
+    ]
     for scores in wrong:
         with pytest.raises(ConfigError, match="float32"):
             decoder.best(scores)

@@ -64,6 +64,7 @@ class Chart:
     def __init__(self, inventory: list[tuple[int, int]], single_root: bool) -> None:
         self.single_root = single_root
         self.n = -1
+        self.stride = self.by_head = self.by_modifier = 0
         self.arena = new_arena(0)
         self.on = array("f", [MINUS] * KINDS)  # 0 for the reduces there are
         self.move_of = array("i", [-1] * KINDS)
@@ -89,7 +90,7 @@ class Chart:
 
     def load(self, scores: Scores) -> None:
         """Take the scores of a sentence, which must have passed `words_in`."""
-        table = memoryview(scores)
+        table: memoryview[float] = memoryview(scores)
         n = len(table) - 1
         if n > MOST_WORDS or self.size(n) >= 2**31 - 2 * padded(1):
             raise ConfigError(f"a sentence of {n} words is too long for this chart: {self.memory(n):,} bytes")

@@ -47,7 +47,9 @@ class ChartS2(Chart):
         return items + hooks + merged + (3 * n + 4) * stride + (n + 1) ** 2 * stride + padded((n + 1) ** 3)
 
     def _plan(self, n: int) -> int:
-        self.block = array("i", block_sums(n, 1))  # of (j, t) in D, counted from (j, 1); of (j, t, h2) in X, from h2 = 1
+        self.block = array(
+            "i", block_sums(n, 1)
+        )  # of (j, t) in D, counted from (j, 1); of (j, t, h2) in X, from h2 = 1
         self.first = array("i", block_sums(n, 2))  # of (j, 1) in D; of (j, t, 1) in X, counted from (j, 1, 1)
         self.first_x = array("i", block_sums(n, 3))  # of (j, 1, 1)
         self.first_z = array("i", bytes(4 * (n + 2)))
@@ -139,9 +141,7 @@ class ChartS2(Chart):
             self._weights(term, h3, h5, 0, max(self._score(S1_S0, h3, h5), self._score(B0_S0, j, h5)))
             self.out2[term] = self.w + (width - 1 - term) * step
         place = self.y + (width - 1) * (width + 1) * width + width - 1
-        product(
-            self.arena, self.a2, self.out2, place, -(width + 1) * width, -1, width, 0, padded(h3), 1, 1, -1, 0
-        )
+        product(self.arena, self.a2, self.out2, place, -(width + 1) * width, -1, width, 0, padded(h3), 1, 1, -1, 0)
         for t in range(h3 + 1, j):
             for column in range(t - h3):
                 self.out2[column] = self.w + column * step + (t - h3) * self.stride
@@ -188,9 +188,7 @@ class ChartS2(Chart):
             if h2 == 0:
                 self.out2[0] = self._d(h3, j)
                 row_product(self.arena, self.a, self.out2, self.w, step, 0, 1, self.width, 0, h3)
-                row_product(
-                    self.arena, self.a, self.out, self.w + self.stride, step, self.stride, self.width, 1, 1, h3
-                )
+                row_product(self.arena, self.a, self.out, self.w + self.stride, step, self.stride, self.width, 1, 1, h3)
             else:
                 self.out2[0] = self._x(h2, h3, j)
                 rows = padded(pairs(h2))
@@ -252,9 +250,7 @@ class ChartS2(Chart):
                 for h2 in range(i, t):
                     self.a[h2 - i] = self._x(h2, t, k)
                 product(self.arena, self.a, self.out2, of_t + i, 1, 0, 1, begin, end, t - i, 0, -1, 0)
-                product(
-                    self.arena, self.a, self.out, of_k + i, 1, self.stride, columns, begin, end, t - i, 0, -1, 0
-                )
+                product(self.arena, self.a, self.out, of_k + i, 1, self.stride, columns, begin, end, t - i, 0, -1, 0)
 
     def _unfold(self, h1: int, i: int, h2: int, t: int, j: int) -> None:
         if h1 == h2 and i == t and j == t + 1:

@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Callable, Sequence
 
 from tanglewood.core.chart import Chart, ChartS0S1
+from tanglewood.core.chart_lite import ChartLite
 from tanglewood.core.chart_s2 import ChartS2
 from tanglewood.core.decoder import Decoded, Decoder, Scores, no_tree, tree_value, words_in
 from tanglewood.core.state import State
@@ -16,16 +17,21 @@ from tanglewood.errors import UndecidedError
 class ExactDecoder(Decoder):
     """The best tree of SHIFT and an inventory of reduces (head place, modifier place), s0, s1, s2 = 0, 1, 2, b0 = -1.
 
-    Move 0 of the derivation returned is SHIFT, move k + 1 the k-th reduce. One decoder serves any number of threads: each
-    takes a chart from those that are free. Charts stay as large as the longest sentence they have seen.
+    Move 0 of the derivation returned is SHIFT, move k + 1 the k-th reduce. One decoder serves any number of threads:
+    each takes a chart from those that are free. Charts stay as large as the longest sentence they have seen.
+    ``lite`` restricts attardi-alls0s1 to the class of core/chart_lite.py.
     """
 
     proof = "chart"
 
-    def __init__(self, inventory: Sequence[tuple[int, int]], *, single_root: bool = False) -> None:
+    def __init__(self, inventory: Sequence[tuple[int, int]], *, single_root: bool = False, lite: bool = False) -> None:
         Decoder.__init__(self, single_root=single_root)
         self.inventory = list(inventory)
-        self.make_chart = ChartS2 if any(modifier == 2 for _, modifier in inventory) else ChartS0S1
+        self.make_chart: type[Chart] = ChartS0S1
+        if lite:
+            self.make_chart = ChartLite
+        elif any(modifier == 2 for _, modifier in inventory):
+            self.make_chart = ChartS2
         self._free: list[Chart] = [self.make_chart(self.inventory, single_root)]
 
     def memory(self, n: int) -> int:
@@ -70,8 +76,8 @@ def derivation(system: TransitionSystem, heads: Sequence[int]) -> array[int] | N
 class ShortcutDecoder(Decoder):
     """Asks for the best tree without restrictions first: if the system can derive it, it is the best of its class.
 
-    Only otherwise the chart is needed; where the sentence is longer than ``max_words`` or the chart would take more than
-    ``max_bytes``, ``fallback`` (by default the unrestricted tree) is the answer, and its proof is "fallback". The
+    Only otherwise the chart is needed; where the sentence is longer than ``max_words`` or the chart would take more
+    than ``max_bytes``, ``fallback`` (by default the unrestricted tree) is the answer, and its proof is "fallback". The
     shortcut holds for scores of arcs only, not of transitions.
 
     ``spanning`` and ``fallback`` get the scores and return a tree with the same rule about roots as the system.

@@ -117,6 +117,10 @@ static void tw_maximum(int level, float *arena, int out, int one, int other, int
     CHOOSE(maximum, level, arena, out, one, other, rows);
 }
 
+static void tw_outer(int level, float *arena, int out, int v, int w, int last) {
+    CHOOSE(outer, level, arena, out, v, w, last);
+}
+
 static double tw_peak(int level, int rounds) { return CHOOSE(peak, level, rounds); }
 
 #endif

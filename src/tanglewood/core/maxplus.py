@@ -7,6 +7,7 @@ Everything lies in one block of floats, the arena, and places in it are numbers.
 from __future__ import annotations
 
 from array import array
+from typing import Literal
 
 try:
     import cython
@@ -15,7 +16,7 @@ except ModuleNotFoundError:
 
 MINUS = float("-inf")
 LANES = 16  # blocks of rows begin at multiples of so many floats and are padded to them with -inf
-CODE = "f" if cython.compiled else "d"  # Python's own floats are double
+CODE: Literal["f", "d"] = "f" if cython.compiled else "d"  # Python's own floats are double
 MOST_WORDS = 1000  # places are 32-bit ints and the C code packs no more terms than MAX_TERMS in maxplus.h
 
 
@@ -31,9 +32,10 @@ def pairs(t: int) -> int:
 
 def new_arena(size: int) -> memoryview[float]:
     """Return an arena whose place 0 is aligned for vectors; places up to LANES past its end may be touched."""
-    block = array(CODE, bytes((8 if CODE == "d" else 4) * (size + 2 * LANES)))
+    block: array[float] = array(CODE, bytes((8 if CODE == "d" else 4) * (size + 2 * LANES)))
     address, _ = block.buffer_info()
-    return memoryview(block)[-(address // block.itemsize) % LANES :]
+    view: memoryview[float] = memoryview(block)
+    return view[-(address // block.itemsize) % LANES :]
 
 
 def product(
@@ -132,6 +134,17 @@ def maximum(arena: memoryview[float], out: int, one: int, other: int, rows: int)
         return
     for row in range(rows):
         arena[out + row] = max(arena[one + row], arena[other + row])
+
+
+def outer(arena: memoryview[float], out: int, v: int, w: int, last: int) -> None:
+    """For pairs (i, h), i <= last: out[pair] = max(itself, v[i] + w[h])."""
+    if cython.compiled:
+        tw_outer(LEVEL, cython.address(arena[0]), out, v, w, last)  # type: ignore[name-defined]  # noqa: F821
+        return
+    for i in range(1, last + 1):
+        for h in range(i):
+            row = i * (i - 1) // 2 + h
+            arena[out + row] = max(arena[out + row], arena[v + i] + arena[w + h])
 
 
 def peak(rounds: int) -> float:

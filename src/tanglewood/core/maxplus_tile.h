@@ -110,6 +110,21 @@ TARGET static void NAME(maximum)(float *arena, int out, int one, int other, int 
         STORE(arena + out + row, MAX(LOAD(arena + one + row), LOAD(arena + other + row)));
 }
 
+TARGET static void NAME(outer)(float *arena, int out, int v, int w, int last) {
+    float mask[2 * WIDTH];
+    for (int lane = 0; lane < 2 * WIDTH; lane++) mask[lane] = lane < WIDTH ? 0 : -INFINITY;
+    for (int i = 1; i <= last; i++) {
+        VEC value = SPREAD(arena[v + i]);
+        float *place = arena + out + i * (i - 1) / 2;
+        int h = 0;
+        for (; h + WIDTH <= i; h += WIDTH) STORE(place + h, MAX(LOAD(place + h), ADD(value, LOAD(arena + w + h))));
+        if (h < i) {
+            VEC tail = ADD(ADD(value, LOAD(arena + w + h)), LOAD(mask + WIDTH - (i - h)));
+            STORE(place + h, MAX(LOAD(place + h), tail));
+        }
+    }
+}
+
 /* Nothing but additions and maxima in registers: the rate that no kernel can beat. */
 TARGET static double NAME(peak)(int rounds) {
     VEC best[12], step = SPREAD(-1e-3f), least = SPREAD(-1e6f);

@@ -214,12 +214,13 @@ class Attardi(TransitionSystem):
         """Return 2n + 1: n + 1 times SHIFT (0 too), n reduces."""
         return 2 * n + 1
 
-    def exact(self) -> ExactDecoder:
+    def exact(self, *, lite: bool = False) -> ExactDecoder:
         """Return a decoder for the best tree of this system, up to degree 2.
 
-        Its deduction rules follow from the inventory: core/chart.py has those of s0 and s1, core/chart_s2.py all.
+        Its deduction rules follow from the inventory: core/chart.py has those of s0 and s1, core/chart_s2.py all,
+        core/chart_lite.py those of attardi-alls0s1 that take O(n^5).
         """
-        return ExactDecoder(self.inventory, single_root=self.single_root)
+        return ExactDecoder(self.inventory, single_root=self.single_root, lite=lite)
 
 
 class AttardiAllDeg1(Attardi):
