@@ -1,4 +1,4 @@
-"""The ladder of exact searches over the same trained scores: eisner, attardi-alls0s1, attardi-all, all trees.
+"""The ladder of exact searches over the same trained scores, from projective trees by the attardi family to all trees.
 
 python bench/ladder.py TREEBANK_DIR... [--split test] [--train-search mst] [--work DIR] [--max-words N] [--json FILE]
 
@@ -25,6 +25,7 @@ from tanglewood.training.loop import Training
 
 LADDER = {  # name -> (search, system)
     "eisner": ("eisner", "attardi"),
+    "lite": ("lite", "attardi-alls0s1"),
     "alls0s1": ("exact", "attardi-alls0s1"),
     "all": ("exact", "attardi-all"),
     "mst": ("mst", "attardi"),

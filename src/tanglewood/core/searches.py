@@ -2,6 +2,7 @@
 
 SEARCHES = {  # for models of arcs
     "exact": "the best tree of the system, one of the attardi family",
+    "lite": "the best tree of nearly all that attardi-alls0s1 derives, in O(n^5)",
     "mst": "the best of all trees",
     "eisner": "the best projective tree",
 }
