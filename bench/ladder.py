@@ -1,6 +1,7 @@
 """The ladder of exact searches over the same trained scores, from projective trees by the attardi family to all trees.
 
-python bench/ladder.py TREEBANK_DIR... [--split test] [--train-search mst] [--work DIR] [--max-words N] [--json FILE]
+python bench/ladder.py TREEBANK_DIR... [--split test] [--train-search mst] [--work DIR] [--max-words N]
+    [--rungs eisner,alls0s1,mst] [--json FILE]
 
 A folder has train.conllu, dev.conllu and test.conllu. For each one model of arcs is trained (kept in --work, and used
 again), the arcs of every sentence are scored once, and each search decodes these scores. Milliseconds are those of
@@ -58,7 +59,9 @@ def model_for(folder: Path, search: str, work: Path, seed: int) -> Parser:
     return Parser.load(file)
 
 
-def rows_for(parser: Parser, sentences: list[Sentence], max_words: int | None) -> list[dict[str, object]]:
+def rows_for(
+    parser: Parser, sentences: list[Sentence], rungs: list[str], max_words: int | None
+) -> list[dict[str, object]]:
     """Score all arcs, decode them with every search, and say how good and how fast that is."""
     task = parser.model.task
     workspace = parser.model.workspace()
@@ -67,7 +70,8 @@ def rows_for(parser: Parser, sentences: list[Sentence], max_words: int | None) -
     scored = [workspace.score(index) for index in range(len(sentences))]
     scoring = time.process_time() - began
     rows = []
-    for name, (search, system) in LADDER.items():
+    for name in rungs:
+        search, system = LADDER[name]
         decoder = make_decoder(search, make_system(system, single_root=task.system.single_root), max_words=max_words)
         trees, proofs, times = [], [], []
         for arcs in scored:
@@ -107,6 +111,7 @@ def main() -> None:
     options.add_argument("--train-search", default="mst", help="search to train with (default mst)")
     options.add_argument("--work", type=Path, default=Path("ladder-models"), help="folder of the models")
     options.add_argument("--max-words", type=int, help="the best of all trees for longer sentences")
+    options.add_argument("--rungs", default=",".join(LADDER), help=f"searches, mst last (default {','.join(LADDER)})")
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--json", type=Path, help="write the numbers to this file too")
     args = options.parse_args()
@@ -116,7 +121,7 @@ def main() -> None:
     everything = {}
     for folder in args.folders:
         parser = model_for(folder, args.train_search, args.work, args.seed)
-        rows = rows_for(parser, list(read(folder / f"{args.split}.conllu")), args.max_words)
+        rows = rows_for(parser, list(read(folder / f"{args.split}.conllu")), args.rungs.split(","), args.max_words)
         everything[folder.name] = rows
         for row in rows:
             shown = [
