@@ -198,6 +198,11 @@ def guess_of(tree: Tree, task: Task) -> Guess:
     return Guess(tree.heads, [numbers.get(label, -1) for label in tree.labels])
 
 
+def guesses_of(guide: Parser, sentences: Sequence[Sentence], task: Task) -> list[Guess]:
+    """Return what a guide makes of sentences, searching as it did when it was trained."""
+    return [guess_of(parsed.tree(), task) for parsed in guide.parse_all(sentences, beam=guide.description["beam"])]
+
+
 class _Worker:
     """What one thread needs: a workspace of the model and a search."""
 
@@ -242,8 +247,7 @@ class _ArcWorker(_Worker):
         if guide is None:
             self._workspace.encode(words)
         else:
-            parsed = guide.parse_all(sentences, beam=guide.description["beam"])
-            self._workspace.encode(words, [guess_of(sentence.tree(), self._task) for sentence in parsed])
+            self._workspace.encode(words, guesses_of(guide, sentences, self._task))
         return [self._parse(sentence, index) for index, sentence in enumerate(sentences)]
 
     def _parse(self, sentence: Sentence, index: int) -> Sentence:

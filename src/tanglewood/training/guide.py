@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
 from tanglewood.errors import ConfigError
 from tanglewood.parser import Parser
 from tanglewood.training.config import Config
+from tanglewood.training.folds import deal_out
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tree import Tree
 
 Train = Callable[[Config, Sequence[Sentence]], Parser]
-
-
-def deal_out(sentences: Sequence[Sentence], folds: int, seed: int) -> Iterator[tuple[list[int], list[int]]]:
-    """Give for each fold the places of its sentences and those of all others, at random by the seed."""
-    if not 2 <= folds <= len(sentences):
-        raise ConfigError(f"{folds} folds of {len(sentences)} sentences: there must be 2 or more, none of them empty")
-    order = list(range(len(sentences)))
-    random.Random(seed).shuffle(order)
-    for fold in range(folds):
-        yield order[fold::folds], [place for i, place in enumerate(order) if i % folds != fold]
 
 
 def config_of(description: Mapping[str, Any]) -> Config:

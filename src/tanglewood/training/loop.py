@@ -13,7 +13,7 @@ from typing import Any
 from tanglewood.core.system import TransitionSystem
 from tanglewood.errors import ConfigError, ModelError
 from tanglewood.evaluate.scores import Scores, evaluate
-from tanglewood.parser import Parser, guess_of
+from tanglewood.parser import Parser, guess_of, guesses_of
 from tanglewood.scorers import learner_class
 from tanglewood.scorers.base import Example, Guess, Learner, Model, Task
 from tanglewood.scorers.words import words_of
@@ -91,6 +91,7 @@ class Training:
         labels = sorted({label for tree in trees for label in tree.labels[1:]})
         numbers = {label: number for number, label in enumerate(labels)}
         self.task = Task(system, labels, _root_label(trees, numbers))
+        self.options = config.learner_options().fitted(sum(map(len, train)))
         self.guide = Parser.load(config.guide) if config.guide else None
         guesses: list[Guess | None] = [None] * len(train)
         if self.guide is not None:
@@ -100,7 +101,6 @@ class Training:
             Example(words_of(sentence), list(tree.heads), [-1, *(numbers[label] for label in tree.labels[1:])], guess)
             for sentence, tree, guess in zip(train, trees, guesses, strict=True)
         ]
-        self.options = config.learner_options().fitted(sum(map(len, train)))
         self.learner: Learner = learner_class(config.learner, "Learner").begin(
             self.task, train, self.options, config.seed, **({"guided": True} if self.guide else {})
         )
@@ -161,9 +161,9 @@ class Training:
         """Let a model of arcs find out on dev how sure it may be."""
         sentences = self.dev[:SHARPENED]
         trees = [sentence.tree() for sentence in sentences]
-        guesses: list[Guess | None] = [None] * len(trees)
+        guesses: Sequence[Guess | None] = [None] * len(trees)
         if self.guide is not None:
-            guesses = [guess_of(sentence.tree(), self.task) for sentence in self.guide.parse_all(sentences)]
+            guesses = guesses_of(self.guide, sentences, self.task)
         parser.model.sharpen(  # type: ignore[attr-defined]
             [
                 Example(words_of(sentence), tree.heads, (), guess)
