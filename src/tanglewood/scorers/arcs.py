@@ -15,7 +15,7 @@ from typing import Any
 from tanglewood.core.decoder import Decoder, score_table
 from tanglewood.core.spanning import SpanningTree
 from tanglewood.core.state import State
-from tanglewood.errors import ConfigError, ModelError
+from tanglewood.errors import ConfigError
 from tanglewood.scorers.arc_core import ArcCore, ArcTrainer, label_table
 from tanglewood.scorers.arc_templates import GUIDED, SHIPPED, ArcTemplates
 from tanglewood.scorers.base import ArcScores, Example, Guess, Task
@@ -50,8 +50,8 @@ class ArcWorkspace:
         if self.guided and len(guesses) != len(sentences):
             raise ConfigError("the model was trained with a guide and needs its guess for every sentence")
         self.words, self.offsets = self.numbers.table(sentences)
-        guess = guesses if self.guided else [None] * len(sentences)
-        self.states = [state_of(len(words), guess) for words, guess in zip(sentences, guess, strict=True)]
+        given: Sequence[Guess | None] = guesses if self.guided else [None] * len(sentences)
+        self.states = [state_of(len(words), guess) for words, guess in zip(sentences, given, strict=True)]
 
     def score(self, index: int) -> ArcScores:
         """Return the scores of the arcs of one of the encoded sentences."""
@@ -85,9 +85,6 @@ class ArcModel:
         self._arrays = arrays
         self.scales = dict(scales)
         sizes = {"arcs": 1, "labels": max(len(task.labels), 1)}
-        for name, size in sizes.items():
-            if not isinstance(scales[name], float) or size > MOST_CLASSES:
-                raise ModelError(f"the table of {name} makes no sense")
         self.arcs, self.labels = (
             Weights(arrays[f"{name}.keys"], arrays[f"{name}.entries"], size, scales[name])
             for name, size in sizes.items()
