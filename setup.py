@@ -19,14 +19,13 @@ if not pure:
 
     # A module is compiled exactly if a .pxd of the same name lies beside it.
     sources = sorted(str(p.with_suffix(".py")) for p in Path("src").rglob("*.pxd") if p.stem != "__init__")
-    headers = sorted(map(str, Path("src").rglob("*.h")))
     extensions = cythonize(
         [
             Extension(
                 source[len("src/") : -len(".py")].replace("/", "."),
                 [source],
                 include_dirs=["src/tanglewood/core"],
-                depends=headers,
+                depends=sorted(map(str, Path(source).parent.glob(f"{Path(source).stem}*.h"))),
                 extra_compile_args=["-O3", "-g0"],
             )
             for source in sources

@@ -77,14 +77,14 @@ def best_value(edges: list[list[Edge]], score: Score) -> float:
     return values[-1]
 
 
-def log_sum(edges: list[list[Edge]], score: Score) -> float:
-    """The logarithm of the sum of exp(value) over all derivations."""
+def log_sums(edges: list[list[Edge]], score: Score) -> list[float]:
+    """The logarithm of the sum of exp(value) over all ways to the end, from every configuration; the start is last."""
     values = [0.0]
     for moves in edges[1:]:
         terms = [score(edge) + values[edge.target] for edge in moves]
         top = max(terms, default=-inf)
         values.append(top + log(sum(exp(term - top) for term in terms)) if top > -inf else -inf)
-    return values[-1]
+    return values
 
 
 def derivations(edges: list[list[Edge]]) -> Iterator[list[Edge]]:

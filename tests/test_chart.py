@@ -28,7 +28,7 @@ OTHERS = [
     ("attardi-alls0s1", (("degree", 1),)),
 ]
 LONGEST = 6 if COMPILED else 5
-DRAWS = 1500 if COMPILED else 100
+DRAWS = 1500 if COMPILED else 60
 over_family = pytest.mark.parametrize("name", FAMILY)
 
 DRAW = {

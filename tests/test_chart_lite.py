@@ -16,7 +16,7 @@ from test_chart import random_scores, treebank_trees
 
 
 def lite_value(scores, single_root):
-    """The best value by the rules of attardi-alls0s1, items split by whether h1 has a dependent; no U * U in rule s1."""
+    """The best value by the rules of attardi-alls0s1, items split by whether h1 has a dependent; no U, U in rule s1."""
     n = words_in(scores)
 
     def score(head, modifier):

@@ -15,6 +15,7 @@ cdef class Chart:
     cdef int[::1] move_of, a, a2, out, out2, stack
     cdef readonly int[::1] heads, moves
     cdef int stride, by_head, by_modifier, depth, steps
+    cdef double best
     @cython.locals(fine=bint, place=int, modifier=int, head=int)
     cdef bint _read(self, const float[:, ::1] scores) noexcept nogil
     cdef float _score(self, int kind, int head, int modifier) noexcept nogil
@@ -22,11 +23,13 @@ cdef class Chart:
     cdef void _clear(self, int start, int end) noexcept nogil
     cdef void _fill(self) noexcept nogil
     cdef double _bottom_item(self, int k, int h5, int j) noexcept nogil
-    cdef double _bottom_score(self, int kind, int h5, int j) noexcept nogil
+    cdef double _bottom_score(self, int kind, int k, int h5, int j) noexcept nogil
     @cython.locals(k=int, h5=int, score=double)
     cdef void _close(self, int j) noexcept nogil
-    @cython.locals(j=int, k=int, h5=int, best_k=int, best_h5=int, kind=int, place=int, best=double, inside=double, value=double)
+    @cython.locals(j=int, k=int, h5=int, best_k=int, best_h5=int, kind=int, place=int, inside=double, value=double)
     cdef void _trace(self) noexcept nogil
+    cdef void _begin(self, double total) noexcept nogil
+    cdef bint _offer(self, double value) noexcept nogil
     cdef void _push(self, int h1, int i, int h2, int t, int j) noexcept nogil
     cdef void _emit(self, int kind, int head, int modifier) noexcept nogil
     cdef void _unfold(self, int h1, int i, int h2, int t, int j) noexcept nogil
@@ -41,5 +44,5 @@ cdef class ChartS0S1(Chart):
     cdef void _fill(self) noexcept nogil
     @cython.locals(width=int, c=int, term=int, h=int, h5=int, k=int, score=float, place=int)
     cdef void _join(self, int j, int h3) noexcept nogil
-    @cython.locals(k=int, h3=int, h5=int, place=int, node=int, best_k=int, best_h3=int, best_h5=int, kind=int, head=int, best=double, inside=double, value=double)
+    @cython.locals(k=int, h3=int, h5=int, place=int, node=int, best_k=int, best_h3=int, best_h5=int, kind=int, head=int, inside=double, value=double)
     cdef void _unfold(self, int h1, int i, int h2, int t, int j) noexcept nogil

@@ -146,8 +146,8 @@ class Chart:
         """Value of the item from stack [0], front k to stack [0, h5], front j."""
         return MINUS
 
-    def _bottom_score(self, kind: int, h5: int, j: int) -> float:
-        """Score of reducing h5 on the stack [0, h5], front j."""
+    def _bottom_score(self, kind: int, k: int, h5: int, j: int) -> float:
+        """Score of reducing h5 on the stack [0, h5], front j; k was in front when 0 was alone."""
         if kind == B0_S0:
             return self._score(B0_S0, j, h5)
         if self.single_root and j <= self.n:
@@ -160,7 +160,7 @@ class Chart:
         for k in range(1, j):
             if self.bottom[k] > MINUS:
                 for h5 in range(k, j):
-                    score = max(self._bottom_score(S1_S0, h5, j), self._bottom_score(B0_S0, h5, j))
+                    score = max(self._bottom_score(S1_S0, k, h5, j), self._bottom_score(B0_S0, k, h5, j))
                     self.bottom[j] = max(self.bottom[j], self.bottom[k] + self._bottom_item(k, h5, j) + score)
 
     def _trace(self) -> None:
@@ -169,15 +169,15 @@ class Chart:
         self.heads[0] = -1
         j = self.n + 1
         while j > 1:
-            best = MINUS
+            self._begin(self.bottom[j])
             best_k = best_h5 = kind = 0
             for k in range(1, j):
                 for h5 in range(k, j):
                     inside = self.bottom[k] + self._bottom_item(k, h5, j)
                     for place in range(-1, 2, 2):
-                        value = inside + self._bottom_score(3 * (place + 1), h5, j)
-                        if value > best:
-                            best, best_k, best_h5, kind = value, k, h5, 3 * (place + 1)
+                        value = inside + self._bottom_score(3 * (place + 1), k, h5, j)
+                        if self._offer(value):
+                            best_k, best_h5, kind = k, h5, 3 * (place + 1)
             self._emit(kind, j if kind == B0_S0 else 0, best_h5)
             self.depth = 0
             self._push(0, best_k, 0, best_h5, j)
@@ -192,6 +192,17 @@ class Chart:
                 )
             j = best_k
         self._emit(-1, -1, 0)
+
+    def _begin(self, total: float) -> None:
+        """Begin to choose among the ways to derive an item, which together have this value."""
+        self.best = MINUS
+
+    def _offer(self, value: float) -> bool:
+        """Whether this way is to be chosen in place of those offered before: the first of the best is."""
+        if value > self.best:
+            self.best = value
+            return True
+        return False
 
     def _push(self, h1: int, i: int, h2: int, t: int, j: int) -> None:
         """Leave an item for later."""
@@ -324,7 +335,7 @@ class ChartS0S1(Chart):
         if i == t and j == t + 1:
             self._emit(-1, -1, t)
             return
-        best = MINUS
+        self._begin(self._item(h1, i, t, j))
         best_k = best_h3 = best_h5 = kind = head = 0
         for k in range(t + 1, j):  # rule s0: h3 is t
             for h5 in range(k, j):
@@ -332,16 +343,16 @@ class ChartS0S1(Chart):
                 for place in range(-1, 3):
                     node = node_at(place, h1, t, h5, j)
                     value = inside + self._score(3 * (place + 1), node, h5)
-                    if value > best:
-                        best, best_k, best_h3, best_h5, kind, head = value, k, t, h5, 3 * (place + 1), node
+                    if self._offer(value):
+                        best_k, best_h3, best_h5, kind, head = k, t, h5, 3 * (place + 1), node
         for h3 in range(i, t):  # rule s1: h5 is t
             for k in range(h3 + 1, t + 1):
                 inside = self._item(h1, i, h3, k) + self._item(h3, k, t, j)
                 for place in range(-1, 3):
                     node = node_at(place, h1, h3, t, j)
                     value = inside + self._score(3 * (place + 1) + 1, node, h3)
-                    if value > best:
-                        best, best_k, best_h3, best_h5, kind, head = value, k, h3, t, 3 * (place + 1) + 1, node
+                    if self._offer(value):
+                        best_k, best_h3, best_h5, kind, head = k, h3, t, 3 * (place + 1) + 1, node
         self._emit(kind, head, best_h5 if best_h3 == t else best_h3)
         self._push(h1, i, h1, best_h3, best_k)
         self._push(best_h3, best_k, best_h3, best_h5, j)

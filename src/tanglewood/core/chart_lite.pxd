@@ -21,5 +21,5 @@ cdef class ChartLite(Chart):
     cdef void _join(self, int j, int h3) noexcept nogil
     @cython.locals(columns=int, c=int, i=int, h3=int, begin=int, end=int, of_k=int)
     cdef void _hook(self, int k) noexcept nogil
-    @cython.locals(best=double, value=double, score=double, k=int, h3=int, h5=int, reduced=int, place=int, first=int, second=int, used=bint, best_k=int, best_h3=int, best_h5=int, best_first=int, best_second=int, best_place=int, modifier=int, head=int)
+    @cython.locals(value=double, score=double, k=int, h3=int, h5=int, reduced=int, place=int, first=int, second=int, used=bint, best_k=int, best_h3=int, best_h5=int, best_first=int, best_second=int, best_place=int, modifier=int, head=int)
     cdef void _unfold(self, int h1, int i, int h2, int t, int j) noexcept nogil

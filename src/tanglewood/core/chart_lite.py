@@ -12,8 +12,8 @@ out first, except rule s1 with two premises U. Leaving out just that gives the c
             U[h1,i,h5,j] <- N[k,h5,j] + max(Q[h1,i,k;h1], Q[h1,i,k;h5], Q[h1,i,k;j])
                                                        Q[h1,i,k;g] = max_h3 U[h1,i,h3,k] + s[g,h3]
 
-Of the non-projective trees of treebanks it loses a few in a thousand. It is a class of derivations, not the trees of some
-inventory of reduces; its derivations are those of attardi-alls0s1.
+Of the non-projective trees of treebanks it loses a few in a thousand. It is a class of derivations of attardi-alls0s1,
+not the trees of some inventory of reduces.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ class ChartLite(Chart):
         if h2 == UNUSED and i == t and j == t + 1:
             self._emit(-1, -1, t)
             return
-        best = MINUS
+        self._begin(self._item(h2, h1, i, t, j))
         best_k = best_h3 = best_h5 = best_first = best_second = best_place = modifier = 0
         for h3 in range(i, t + 1):
             for k in range(h3 + 1, (j - 1 if h3 == t else t) + 1):
@@ -208,8 +208,8 @@ class ChartLite(Chart):
                                 used = first == USED or place == 2
                                 if used == (h2 == USED) and (h3 == t or first + second < 4):
                                     value = self._item(first, h1, i, h3, k) + self._item(second, h3, k, h5, j) + score
-                                    if value > best:
-                                        best, best_k, best_h3, best_h5 = value, k, h3, h5
+                                    if self._offer(value):
+                                        best_k, best_h3, best_h5 = k, h3, h5
                                         best_first, best_second, best_place = first, second, place
                                         modifier = reduced
         head = node_at(best_place, h1, best_h3, best_h5, j)

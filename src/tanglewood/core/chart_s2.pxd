@@ -12,7 +12,9 @@ cdef class ChartS2(Chart):
     cdef int _d(self, int t, int j) noexcept nogil
     cdef int _x(self, int h2, int t, int j) noexcept nogil
     cdef int _z(self, int t, int k, int column) noexcept nogil
+    cdef int _place(self, int h1, int i, int h2, int t, int j) noexcept nogil
     cdef double _item(self, int h1, int i, int h2, int t, int j) noexcept nogil
+    cdef double _way_score(self, int kind, int h2, int h3, int k, int h4, int h5, int j) noexcept nogil
     cdef double _bottom_item(self, int k, int h5, int j) noexcept nogil
     @cython.locals(j=int, h=int, h3=int, t=int)
     cdef void _fill(self) noexcept nogil
@@ -28,5 +30,5 @@ cdef class ChartS2(Chart):
     cdef void _join_s2(self, int j, int h3) noexcept nogil
     @cython.locals(columns=int, c=int, i=int, h2=int, begin=int, end=int, of_t=int, of_k=int)
     cdef void _hook(self, int t, int k) noexcept nogil
-    @cython.locals(best=double, inside=double, value=double, k=int, h3=int, h4=int, h5=int, gone=int, place=int, best_k=int, best_h2=int, best_h3=int, best_h4=int, best_h5=int, kind=int, head=int)
+    @cython.locals(inside=double, value=double, k=int, h3=int, h4=int, h5=int, gone=int, place=int, best_k=int, best_h2=int, best_h3=int, best_h4=int, best_h5=int, kind=int, head=int)
     cdef void _unfold(self, int h1, int i, int h2, int t, int j) noexcept nogil

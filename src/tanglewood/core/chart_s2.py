@@ -36,30 +36,42 @@ S2_S0, S2_S1 = 9, 10
 
 
 class ChartS2(Chart):
-    """The chart of five indices, for all inventories of degree 2."""
+    """The chart of five indices, for all inventories of degree 2; four are in use where s2 is never reduced."""
+
+    def __init__(self, inventory: list[tuple[int, int]], single_root: bool) -> None:
+        Chart.__init__(self, inventory, single_root)
+        self.takes_s2 = any(modifier == 2 for _, modifier in inventory)
+
+    def items(self, n: int) -> int:
+        """Return how many places the items D, X and Z take."""
+        if not self.takes_s2:
+            return block_sums(n, 2)[n + 2]
+        block = block_sums(n, 1)
+        hooks = sum((n - k + 2) * block[k] for k in range(2, n + 1))
+        return block_sums(n, 2)[n + 2] + block_sums(n, 3)[n + 2] + hooks
 
     def size(self, n: int) -> int:
         """Return the floats that a sentence of n words needs."""
-        block, stride = block_sums(n, 1), padded(n + 2)
-        items = block_sums(n, 2)[n + 2] + block_sums(n, 3)[n + 2]
-        hooks = sum((n - k + 2) * block[k] for k in range(2, n + 1))
+        stride = padded(n + 2)
         merged = max((n + 1 - t) * padded(pairs(t)) for t in range(n + 1))
-        return items + hooks + merged + (3 * n + 4) * stride + (n + 1) ** 2 * stride + padded((n + 1) ** 3)
+        return self.items(n) + merged + (3 * n + 4) * stride + (n + 1) ** 2 * stride + padded((n + 1) ** 3)
 
     def _plan(self, n: int) -> int:
         self.block = array(
             "i", block_sums(n, 1)
         )  # of (j, t) in D, counted from (j, 1); of (j, t, h2) in X, from h2 = 1
         self.first = array("i", block_sums(n, 2))  # of (j, 1) in D; of (j, t, 1) in X, counted from (j, 1, 1)
-        self.first_x = array("i", block_sums(n, 3))  # of (j, 1, 1)
-        self.first_z = array("i", bytes(4 * (n + 2)))
+        self.first_x = array("i", bytes(4 * (n + 3)))  # of (j, 1, 1)
+        self.first_z = array("i", bytes(4 * (n + 3)))
         place = self.first[n + 2]  # D comes first
-        for j in range(n + 3):
-            self.first_x[j] += place
-        place = self.first_x[n + 2]
-        for k in range(2, n + 1):
-            self.first_z[k] = place
-            place += (n - k + 2) * self.block[k]
+        if self.takes_s2:
+            for j in range(n + 2):
+                self.first_x[j] = place
+                place += self.first[j]
+            self.first_x[n + 2] = place
+            for k in range(2, n + 1):
+                self.first_z[k] = place
+                place += (n - k + 2) * self.block[k]
         self.merged = place
         self.by_head = self.merged + max((n + 1 - t) * padded(pairs(t)) for t in range(n + 1))
         self.by_modifier = self.by_head + (n + 2) * self.stride
@@ -80,16 +92,22 @@ class ChartS2(Chart):
         """Place of the block of Z[*,*,t,k;g]: column 0 is g = t, the others are g = k..n."""
         return self.first_z[k] + (self.n - k + 2) * self.block[t] + column * padded(pairs(t))
 
+    def _place(self, h1: int, i: int, h2: int, t: int, j: int) -> int:
+        return (self._d(t, j) if h1 == h2 else self._x(h2, t, j)) + i * (i - 1) // 2 + h1
+
     def _item(self, h1: int, i: int, h2: int, t: int, j: int) -> float:
-        if h1 == h2:
-            return self.arena[self._d(t, j) + i * (i - 1) // 2 + h1]
-        return self.arena[self._x(h2, t, j) + i * (i - 1) // 2 + h1]
+        if h1 != h2 and not self.takes_s2:
+            return MINUS
+        return self.arena[self._place(h1, i, h2, t, j)]
+
+    def _way_score(self, kind: int, h2: int, h3: int, k: int, h4: int, h5: int, j: int) -> float:
+        """Score of a reduce after a join."""
+        return self._score(kind, node_at(kind // 3 - 1, h2, h4, h5, j), node_at(kind % 3, h2, h4, h5, j))
 
     def _bottom_item(self, k: int, h5: int, j: int) -> float:
         return self._item(0, k, 0, h5, j)
 
     def _fill(self) -> None:
-        self.takes_s2 = self.on[S0_S2] == 0 or self.on[S1_S2] == 0 or self.on[B0_S2] == 0
         for j in range(2, self.n + 2):
             self._clear(self.first[j], self.first[j + 1])
             self._clear(self.first_x[j], self.first_x[j + 1])
@@ -118,7 +136,8 @@ class ChartS2(Chart):
             for h4 in range(h3 + 1, h5):
                 place = self._x(h4, h5, j) + h3
                 for k in range(h3 + 1, h4 + 1):
-                    self.arena[start + (h4 - h3) * self.width + k - h3 - 1] = self.arena[place + k * (k - 1) // 2]
+                    value = self.arena[place + k * (k - 1) // 2] if self.takes_s2 else MINUS
+                    self.arena[start + (h4 - h3) * self.width + k - h3 - 1] = value
 
     def _weights(self, row: int, h3: int, reduced: int, modifier_place: int, score: float) -> None:
         """Write row `row` of q: for every h2 < h3 the best score of reducing a node, whose head may be h2."""
@@ -177,7 +196,7 @@ class ChartS2(Chart):
     def _join_s0_s1(self, j: int, h3: int) -> None:
         """Rules s0 and s1: first for t = h3, where k may be anything, then for t > h3, where k <= t."""
         step = (self.width + 1) * self.stride
-        for h2 in range(h3):
+        for h2 in range(h3 if self.takes_s2 else 1):
             for c in range(self.width):
                 if h2 == 0:  # stands for h2 = h1
                     self.a[c] = self._d(h3, h3 + 1 + c)
@@ -256,7 +275,7 @@ class ChartS2(Chart):
         if h1 == h2 and i == t and j == t + 1:
             self._emit(-1, -1, t)
             return
-        best = MINUS
+        self._begin(self._item(h1, i, h2, t, j))
         best_k = best_h2 = best_h3 = best_h4 = best_h5 = kind = 0
         for h3 in range(max(i, h2 + 1), j - 1):
             for k in range(h3 + 1, j):
@@ -267,17 +286,17 @@ class ChartS2(Chart):
                     for h5 in range(max(t + 1, k), j):
                         for place in range(-1, 3):
                             value = inside + self._item(h3, k, t, h5, j)
-                            value += self._score(3 * (place + 1), node_at(place, h2, t, h5, j), h5)
-                            if value > best:
-                                best, best_k, best_h2, best_h3, best_h4 = value, k, h2, h3, t
+                            value += self._way_score(3 * (place + 1), h2, h3, k, t, h5, j)
+                            if self._offer(value):
+                                best_k, best_h2, best_h3, best_h4 = k, h2, h3, t
                                 best_h5, kind = h5, 3 * (place + 1)
                 for h4 in range(h3, t):  # s1 is reduced, t is h5
                     if k <= t and (h4 == h3 or h4 >= k):
                         for place in range(-1, 3):
                             value = inside + self._item(h3, k, h4, t, j)
-                            value += self._score(3 * (place + 1) + 1, node_at(place, h2, h4, t, j), h4)
-                            if value > best:
-                                best, best_k, best_h2, best_h3, best_h4 = value, k, h2, h3, h4
+                            value += self._way_score(3 * (place + 1) + 1, h2, h3, k, h4, t, j)
+                            if self._offer(value):
+                                best_k, best_h2, best_h3, best_h4 = k, h2, h3, h4
                                 best_h5, kind = t, 3 * (place + 1) + 1
         if h2 != h1:  # s2 is reduced, h2 is h4, t is h5
             for h3 in range(i, h2 + 1):
@@ -287,9 +306,9 @@ class ChartS2(Chart):
                         if gone > 0 and (gone == h1 or gone >= i):
                             for place in range(-1, 3):
                                 value = inside + self._item(h1, i, gone, h3, k)
-                                value += self._score(3 * (place + 1) + 2, node_at(place, gone, h2, t, j), gone)
-                                if value > best:
-                                    best, best_k, best_h2, best_h3, best_h4 = value, k, gone, h3, h2
+                                value += self._way_score(3 * (place + 1) + 2, gone, h3, k, h2, t, j)
+                                if self._offer(value):
+                                    best_k, best_h2, best_h3, best_h4 = k, gone, h3, h2
                                     best_h5, kind = t, 3 * (place + 1) + 2
         head = node_at(kind // 3 - 1, best_h2, best_h4, best_h5, j)
         self._emit(kind, head, node_at(kind % 3, best_h2, best_h4, best_h5, j))

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
+from random import Random
 
 from tanglewood.core.chart import Chart, ChartS0S1
 from tanglewood.core.chart_lite import ChartLite
 from tanglewood.core.chart_s2 import ChartS2
-from tanglewood.core.decoder import Decoded, Decoder, Scores, no_tree, tree_value, words_in
+from tanglewood.core.chart_sum import ChartSum, TransitionScores
+from tanglewood.core.decoder import NO_TREE, Decoded, Decoder, Scores, no_tree, tree_value, words_in
 from tanglewood.core.state import State
 from tanglewood.core.system import TransitionSystem
-from tanglewood.errors import UndecidedError
+from tanglewood.errors import ConfigError, UndecidedError
 
 
 class ExactDecoder(Decoder):
@@ -47,12 +49,54 @@ class ExactDecoder(Decoder):
             chart = self.make_chart(self.inventory, self.single_root)
         try:
             chart.load(scores)
-            if chart.run() == float("-inf"):
+            if chart.run() == NO_TREE:
                 return no_tree(self.proof)
             heads = array("i", chart.heads)
             return Decoded(heads, tree_value(scores, heads), self.proof, array("i", chart.moves))
         finally:
             self._free.append(chart)
+
+    # By derivations: sums, in which a tree counts as often as it has derivations, and scores of transitions. ---
+
+    def _chart(self, scores: Scores, transitions: TransitionScores | None) -> ChartSum:
+        if self.make_chart is ChartLite:
+            raise ConfigError("the lite chart knows the best tree only; it has no sums and no scores of transitions")
+        words_in(scores)
+        chart = ChartSum(self.inventory, self.single_root)
+        chart.load(scores)
+        if transitions is not None:
+            chart.score_transitions(transitions)
+        return chart
+
+    def best_derivation(self, scores: Scores, transitions: TransitionScores) -> Decoded:
+        """Return the best derivation where transitions have scores beside those of their arcs, and its tree.
+
+        Not vectorised, and in double precision. The spanning-tree shortcut does not hold for such scores.
+        """
+        chart = self._chart(scores, transitions)
+        value = chart.search()
+        if value == NO_TREE:
+            return no_tree(self.proof)
+        return Decoded(array("i", chart.heads), value, self.proof, array("i", chart.moves))
+
+    def log_partition(self, scores: Scores, transitions: TransitionScores | None = None) -> float:
+        """Return log of the sum of exp(value) over all derivations."""
+        return float(self._chart(scores, transitions).run())
+
+    def marginals(self, scores: Scores, transitions: TransitionScores | None = None) -> memoryview[float]:
+        """Return the probability of every arc, derivations being weighted by exp(value)."""
+        chart = self._chart(scores, transitions)
+        chart.run()
+        return chart.expect()
+
+    def sample(self, scores: Scores, chance: Random, transitions: TransitionScores | None = None) -> Decoded:
+        """Return a derivation drawn with probability exp(value - log_partition), and its tree; value is the tree's."""
+        chart = self._chart(scores, transitions)
+        if chart.run() == NO_TREE:
+            return no_tree("sample")
+        chart.draw(chance)
+        heads = array("i", chart.heads)
+        return Decoded(heads, tree_value(scores, heads), "sample", array("i", chart.moves))
 
 
 def derivation(system: TransitionSystem, heads: Sequence[int]) -> array[int] | None:
