@@ -2,6 +2,7 @@
 
 import json
 from array import array
+from concurrent.futures import ThreadPoolExecutor
 from math import inf, isclose
 from random import Random
 
@@ -11,6 +12,10 @@ from hypothesis import strategies as st
 
 from brute_derivations import best_value, by_arc, graph, replay
 from exhaustive import COMPILED, NOT_CLOSED, with_any_and_single_root
+from tanglewood.core.chart import ChartS0S1
+from tanglewood.core.chart_lite import ChartLite
+from tanglewood.core.chart_s2 import ChartS2
+from tanglewood.core.chart_sum import ChartSum
 from tanglewood.core.decoder import Decoded, no_tree, score_table, tree_value, words_in
 from tanglewood.core.exact import ShortcutDecoder, derivation
 from tanglewood.core.maxplus import instructions, limit_instructions
@@ -196,6 +201,16 @@ def test_a_decoder_reuses_its_chart_for_sentences_of_any_length_in_any_order():
             assert decoder.best(scores) == make_system(name).exact().best(scores)
 
 
+def test_one_decoder_serves_several_threads():
+    chance = Random(6)
+    longest = 30 if COMPILED else 4
+    for name in FAMILY:
+        decoder = make_system(name).exact()
+        tables = [random_scores(chance, chance.randint(0, longest)) for _ in range(12)]
+        with ThreadPoolExecutor(3) as pool:
+            assert list(pool.map(decoder.best, tables)) == [make_system(name).exact().best(scores) for scores in tables]
+
+
 def test_the_tree_can_be_traced():
     system = make_system("attardi-all")
     decoded = system.exact().best(ground_truth_scores(4, 1))
@@ -211,6 +226,14 @@ def test_memory_is_known_beforehand_and_is_what_the_paper_says():
         assert 2 ** (power - 0.2) < growth < 2 ** (power + 0.1)
     if COMPILED:
         assert make_system("attardi-alls0s1").exact().memory(100) <= 25e6
+
+
+@pytest.mark.parametrize("kind", [ChartS0S1, ChartS2, ChartLite, ChartSum])
+def test_the_size_of_a_chart_is_where_its_plan_ends(kind):
+    chart = kind(make_system("attardi-alls0s1" if kind in {ChartS0S1, ChartLite} else "attardi-all").inventory, False)
+    for n in (0, 1, 2, 7, 15, 16, 17):
+        chart.load(score_table(n, 0.0))
+        assert chart._plan(n) == chart.size(n)
 
 
 def test_what_is_no_table_of_scores_is_refused():
@@ -236,8 +259,10 @@ def test_systems_beyond_degree_2_are_refused():
 
 
 def test_a_sentence_too_long_for_any_chart_is_refused_before_memory_is_asked_for():
-    with pytest.raises(ConfigError, match="too long"):
-        make_system("attardi-all").exact().best(score_table(300))
+    decoder = make_system("attardi-all").exact()
+    for decode in (decoder.best, decoder.log_partition):
+        with pytest.raises(ConfigError, match="too long"):
+            decode(score_table(300))
 
 
 # The shortcut. ------------------------------------------------------------------------------------------------------

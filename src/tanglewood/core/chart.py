@@ -241,7 +241,7 @@ class ChartS0S1(Chart):
     def size(self, n: int) -> int:
         """Return the floats that a sentence of n words needs."""
         stride = padded(n + 2)
-        return block_sums(n, 2)[n + 2] + block_sums(n, 1)[n + 1] + (4 * (n + 2) + 1) * stride + padded((n + 1) ** 2)
+        return block_sums(n, 2)[n + 2] + block_sums(n, 1)[n + 1] + (4 * n + 5) * stride + padded((n + 1) ** 2)
 
     def _plan(self, n: int) -> int:
         self.block = array("i", block_sums(n, 1))  # of (j, t), counted from that of (j, 1)

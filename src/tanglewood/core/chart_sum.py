@@ -17,6 +17,7 @@ from random import Random
 
 from tanglewood.core.chart import node_at
 from tanglewood.core.chart_s2 import ChartS2
+from tanglewood.core.decoder import Scores
 from tanglewood.core.maxplus import padded, pairs
 from tanglewood.errors import ConfigError
 
@@ -84,6 +85,13 @@ class ChartSum(ChartS2):
     def memory(self, n: int) -> int:
         """Return the bytes that a sentence of n words needs; probabilities need all of them, sums and samples half."""
         return ChartS2.memory(self, n) + 16 * (self.items(n) + n * (n + 1) * (n + 2))
+
+    def load(self, scores: Scores) -> None:
+        """Take the scores of a sentence, which must have passed `words_in`."""
+        n = len(memoryview(scores)) - 1
+        if self.items(n) >= 2**31:
+            raise ConfigError(f"a sentence of {n} words is too long for this chart: {self.memory(n):,} bytes")
+        ChartS2.load(self, scores)
 
     def _plan(self, n: int) -> int:
         ChartS2._plan(self, n)
