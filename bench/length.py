@@ -49,8 +49,8 @@ def main() -> None:
     if args.plot:
         check_plot(args.plot)
     use_one_matrix_thread()
-    from tanglewood.parser import Parser
-    from tanglewood.scale.parsing import BatchParser, Choices
+    from tanglewood.parser import Choices, Parser
+    from tanglewood.scale.parsing import BatchParser
     from tanglewood.treebank.conllu import Batch
 
     model = Parser.load(args.model)

@@ -43,8 +43,8 @@ def variants() -> dict[str, list[str]]:
 def measure(model: Path, file: Path, rounds: int) -> dict[str, float | None]:
     """Scores, tokens a second, moves and calls of the scorer of a model on a file."""
     from tanglewood.evaluate.scores import evaluate
-    from tanglewood.parser import Parser
-    from tanglewood.scale.parsing import BatchParser, Choices
+    from tanglewood.parser import Choices, Parser
+    from tanglewood.scale.parsing import BatchParser
     from tanglewood.treebank.conllu import read_batches, write_blocks
 
     parser = Parser.load(model)

@@ -14,9 +14,9 @@ import pytest
 
 from exhaustive import COMPILED
 from tanglewood.errors import ConfigError, LocatedError
-from tanglewood.parser import Parser
+from tanglewood.parser import Choices, Parser
 from tanglewood.scale import processes
-from tanglewood.scale.parsing import BatchParser, Choices, parse_batches
+from tanglewood.scale.parsing import BatchParser, parse_batches
 from tanglewood.treebank import conllu
 from tanglewood.treebank.conllu import Batch
 from toy import toy_sentences, toy_text, train_parser
@@ -98,11 +98,11 @@ def outcome(results):
 
 
 def test_spawned_processes_load_the_model_themselves(folder):
-    choices = Choices(beam=2, stop=False)
+    choices = Choices(beam=2)
     batches = batches_of(folder / "bad.conllu")
-    wanted = outcome(parse_batches(batches, folder / "model.tw", choices))
+    wanted = outcome(parse_batches(batches, folder / "model.tw", choices, stop=False))
     assert sum(isinstance(item, tuple) for item in wanted) == 2
-    assert outcome(parse_batches(batches, folder / "model.tw", choices, processes=2, method="spawn")) == wanted
+    assert outcome(parse_batches(batches, folder / "model.tw", choices, stop=False, processes=2, method="spawn")) == wanted
 
 
 def test_a_batch_becomes_what_its_sentences_become(folder):
@@ -113,7 +113,7 @@ def test_a_batch_becomes_what_its_sentences_become(folder):
 
 
 def test_choices_that_do_not_fit_are_refused_before_any_process_starts(folder):
-    for choices, number in ((Choices(beam=0), 2), (Choices(nbest=2), 2), (Choices(), 0)):
+    for choices, number in ((Choices(search="mst"), 2), (Choices(beam=1, nbest=2), 2), (Choices(), 0)):
         with pytest.raises(ConfigError):
             next(parse_batches([], folder / "model.tw", choices, processes=number))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from math import exp
 from pathlib import Path
@@ -13,19 +14,60 @@ from typing import Any
 
 from tanglewood import __version__
 from tanglewood.core.beam import Beam
+from tanglewood.core.decoder import Decoder, score_table
 from tanglewood.core.search import Search
+from tanglewood.core.searches import MOST_MEMORY, MOVE_SEARCHES, SEARCHES
 from tanglewood.core.state import State
 from tanglewood.errors import ConfigError, ModelError, TanglewoodError
 from tanglewood.scorers import learner_class
-from tanglewood.scorers.base import Model, Task
+from tanglewood.scorers.base import Guess, Model, Task
 from tanglewood.scorers.words import words_of
 from tanglewood.store import load_model, save_model
-from tanglewood.systems import make_system
+from tanglewood.systems import make_decoder, make_summing_decoder, make_system
 from tanglewood.transforms.pseudo_projective import Scheme, deprojectivize
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tree import Tree
 
 CHUNK_WORDS = 2500  # words that are encoded together
+GUIDE = "guide/"  # what the names of a guide's arrays begin with
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """How to search for trees.
+
+    A model of moves searches greedily or with a ``beam`` (None: 8 where one is needed, else 1). With ``nbest`` each
+    sentence then comes up to so many times, the best tree first, with comments ``# nbest`` and ``# log_probability``.
+
+    A model of arcs takes the ``search`` it was trained with, or another one of core.searches. With ``min_risk`` it
+    gives the tree that is expected to have the most heads right. Sentences longer than ``max_length`` words (0: any
+    length), or that need more than ``max_memory`` bytes, get the best of all trees; a comment ``# search`` then says
+    so, and with ``show_search`` every sentence has one.
+
+    With ``confidence`` MISC gets ``Confidence=``: the probability of the word's head among all trees (projective ones
+    with "eisner"); from a model of moves the share of the beam's probability in which the word has this head.
+    """
+
+    search: str = ""
+    beam: int | None = None
+    nbest: int = 1
+    confidence: bool = False
+    min_risk: bool = False
+    max_length: int = 0
+    max_memory: int = MOST_MEMORY
+    show_search: bool = False
+
+    def __post_init__(self) -> None:
+        if min(self.beam or 1, self.nbest) < 1 or self.beam == 0:
+            raise ConfigError(f"beam and nbest must be 1 or more, not {self.beam} and {self.nbest}")
+        if self.max_length < 0 or self.max_memory < 1:
+            raise ConfigError(f"limits of {self.max_length} words and {self.max_memory} bytes let nothing through")
+
+    @property
+    def width(self) -> int:
+        """The width of the beam."""
+        needed = self.nbest > 1 or self.confidence or self.search == "beam"
+        return self.beam or (max(8, self.nbest) if needed else 1)
 
 
 class Parser:
@@ -34,34 +76,44 @@ class Parser:
     ``description`` says what the parser was made from: system, options, learner, data, scores.
     """
 
-    def __init__(self, model: Model, description: Mapping[str, Any], scheme: Scheme | None = None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        description: Mapping[str, Any],
+        scheme: Scheme | None = None,
+        guide: Parser | None = None,
+    ) -> None:
         self.model = model
         self.description = description
         self.scheme = scheme
+        self.guide = guide
 
-    def parse(self, sentence: Sentence, *, beam: int = 1) -> Tree:
+    @property
+    def scores_arcs(self) -> bool:
+        """Whether the model is one of arcs; else it is one of moves."""
+        return bool(self.description.get("search"))
+
+    def parse(self, sentence: Sentence, *, search: str = "", beam: int | None = None) -> Tree:
         """Return the tree of one sentence."""
-        (parsed,) = self.parse_all([sentence], beam=beam)
+        (parsed,) = self.parse_all([sentence], Choices(search=search, beam=beam))
         return parsed.tree()
 
     def parse_all(
         self,
         sentences: Iterable[Sentence],
+        choices: Choices | None = None,
         *,
-        beam: int = 1,
         threads: int = 1,
-        nbest: int = 1,
-        confidence: bool = False,
+        **more: Any,  # noqa: ANN401 - fields of Choices
     ) -> Iterator[Sentence]:
         """Give the sentences with their trees, in order; memory stays flat however many there are.
 
-        With ``nbest`` each sentence comes up to so many times, the best tree first, with comments ``# nbest`` and
-        ``# log_probability``. With ``confidence`` MISC gets ``Confidence=``: the share of the beam's probability in
-        which the word has this head.
+        Choices may also be given by name: ``parse_all(sentences, beam=8, threads=2)``.
         """
         if threads < 1:
             raise ConfigError(f"the number of threads must be 1 or more, not {threads}")
-        workers = [self.worker(beam=beam, nbest=nbest, confidence=confidence) for _ in range(threads)]
+        choices = replace(choices or Choices(), **more)
+        workers = [self.worker(choices) for _ in range(threads)]
         chunks = _chunks(sentences)
         if threads == 1:
             for chunk in chunks:
@@ -86,16 +138,39 @@ class Parser:
                 yield from chain.from_iterable(waiting.popleft().result())
                 waiting.extend(pool.submit(work, chunk) for chunk in islice(chunks, 1))
 
-    def worker(self, *, beam: int = 1, nbest: int = 1, confidence: bool = False) -> Worker:
-        """Return what one thread needs to parse with these choices, explained at `parse_all`."""
-        if min(beam, nbest) < 1:
-            raise ConfigError(f"beam and nbest must be 1 or more, not {beam} and {nbest}")
-        if nbest > beam or (confidence and beam < 2):
-            raise ConfigError(f"nbest and confidence come from the beam: {beam} is too narrow; use a wider one")
-        return Worker(self, beam, nbest, confidence)
+    def worker(self, choices: Choices | None = None, **more: Any) -> Worker:  # noqa: ANN401 - fields of Choices
+        """Return what one thread needs to parse with these choices."""
+        choices = replace(choices or Choices(), **more)
+        self._check(choices)
+        return ArcWorker(self, choices) if self.scores_arcs else MoveWorker(self, choices)
+
+    def _check(self, choices: Choices) -> None:
+        """Raise ConfigError if the choices are none that this model has."""
+        known, others = (tuple(SEARCHES), MOVE_SEARCHES) if self.scores_arcs else (MOVE_SEARCHES, tuple(SEARCHES))
+        kind, other = ("arcs", "moves") if self.scores_arcs else ("moves", "arcs")
+        search = choices.search
+        if search and search not in known:
+            what = f"search {search!r} is for a model of {other}" if search in others else f"unknown search {search!r}"
+            raise ConfigError(f"{what}; this is a model of {kind}, which takes {', '.join(known)}")
+        if self.scores_arcs:
+            if (choices.beam or 1) > 1 or choices.nbest > 1:
+                raise ConfigError("this is a model of arcs: its search is exact, there is no beam and no nbest")
+            return
+        if choices.min_risk or choices.max_length or choices.show_search:
+            raise ConfigError("min_risk, max_length and show_search are for models of arcs; this is one of moves")
+        if search == "greedy" and choices.width > 1:
+            raise ConfigError(f"greedy search has no beam of {choices.width}")
+        if choices.nbest > choices.width or (choices.confidence and choices.width < 2):
+            raise ConfigError(
+                f"nbest and confidence come from the beam: {choices.width} is too narrow; use a wider one"
+            )
 
     def save(self, path: str | Path) -> None:
-        """Write the parser to one file; the same parser gives the same bytes."""
+        """Write the parser to one file, its guide with it; the same parser gives the same bytes."""
+        save_model(path, *self._contents())
+
+    def _contents(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Arrays and settings for a model file."""
         task = self.model.task
         scheme = None if self.scheme is None else [self.scheme.name, self.scheme.separator, self.scheme.mark]
         settings = {
@@ -106,25 +181,37 @@ class Parser:
             "description": dict(self.description),
             "model": self.model.settings(),
         }
-        save_model(path, self.model.arrays(), settings)
+        arrays = dict(self.model.arrays())
+        if self.guide is not None:
+            others, settings["guide"] = self.guide._contents()
+            arrays |= {f"{GUIDE}{name}": values for name, values in others.items()}
+        return arrays, settings
 
     @classmethod
     def load(cls, path: str | Path) -> Parser:
         """Read a parser; nothing in the file is executed."""
         arrays, settings = load_model(path)
         try:
-            description = settings["description"]
-            system = make_system(
-                description["system"], **description["options"], single_root=description["single_root"]
-            )
-            task = Task(system, settings["labels"], settings["root_label"])
-            model = learner_class(description["learner"], "Model").load(task, arrays, settings["model"])
-            scheme = settings["pseudo_projective"]
-            return cls(model, description, None if scheme is None else Scheme(*scheme))
+            return cls._from(arrays, settings)
         except ModelError as error:
             raise ModelError(f"{path}: {error}") from None
         except (KeyError, TypeError, ValueError, AttributeError, TanglewoodError) as error:
             raise ModelError(f"{path}: the model cannot be used by this tanglewood {__version__}: {error!r}") from None
+
+    @classmethod
+    def _from(cls, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> Parser:
+        """Make the parser of such contents."""
+        description = settings["description"]
+        system = make_system(description["system"], **description["options"], single_root=description["single_root"])
+        task = Task(system, settings["labels"], settings["root_label"])
+        own = {name: values for name, values in arrays.items() if not name.startswith(GUIDE)}
+        model = learner_class(description["learner"], "Model").load(task, own, settings["model"])
+        scheme = settings["pseudo_projective"]
+        guide = None
+        if "guide" in settings:
+            others = {name[len(GUIDE) :]: values for name, values in arrays.items() if name.startswith(GUIDE)}
+            guide = cls._from(others, settings["guide"])
+        return cls(model, description, None if scheme is None else Scheme(*scheme), guide)
 
 
 def load(path: str | Path) -> Parser:
@@ -132,55 +219,130 @@ def load(path: str | Path) -> Parser:
     return Parser.load(path)
 
 
-class Worker:
-    """What one thread needs: a workspace of the model and a search, which counts its work once it has any."""
+def guess_of(tree: Tree, task: Task) -> Guess:
+    """Return a tree as a guess, in the label numbers of the task; -1 for labels that it does not have."""
+    numbers = {label: number for number, label in enumerate(task.labels)}
+    return Guess(tree.heads, [numbers.get(label, -1) for label in tree.labels])
 
-    def __init__(self, parser: Parser, beam: int, nbest: int, confidence: bool) -> None:
+
+def guesses_of(guide: Parser, sentences: Sequence[Sentence], task: Task) -> list[Guess]:
+    """Return what a guide makes of sentences, searching as it did when it was trained."""
+    return [guess_of(parsed.tree(), task) for parsed in guide.parse_all(sentences, beam=guide.description["beam"])]
+
+
+class Worker:
+    """What one thread needs: a workspace of the model and a search."""
+
+    def __init__(self, parser: Parser, choices: Choices) -> None:
+        self.choices = choices
         self._parser = parser
         self._task = parser.model.task
         self._workspace = parser.model.workspace()
-        self._width = beam
-        self._nbest = nbest
-        self._confidence = confidence
         names, root = self._task.labels, self._task.root_label
         self._names = [*names, "dep"]  # the last is for -1: no label
         self._root_name = names[root] if root >= 0 else "root"
-        self.search: Search | None = None
-        self._beam: Beam | None = None
 
     def parse(self, sentences: Sequence[Sentence]) -> list[list[Sentence]]:
         """Return each sentence with its tree, or its best trees."""
         if not sentences:
             return []
-        self._workspace.encode([words_of(sentence) for sentence in sentences])
+        self._encode(sentences)
         return [list(self._parse(sentence, index)) for index, sentence in enumerate(sentences)]
+
+    def _encode(self, sentences: Sequence[Sentence]) -> None:
+        self._workspace.encode([words_of(sentence) for sentence in sentences])
+
+    def _parse(self, sentence: Sentence, index: int) -> Iterator[Sentence]:
+        raise NotImplementedError
+
+    def _tree(self, heads: Sequence[int], numbers: Sequence[int]) -> Tree:
+        """Make a tree of the heads and label numbers of words."""
+        labels = [self._names[number] for number in numbers]
+        if -1 in numbers:  # a word that a final step hung somewhere has no label of its own
+            labels = [
+                self._root_name if number < 0 and head == 0 else label
+                for number, head, label in zip(numbers, heads, labels, strict=True)
+            ]
+        tree = Tree(heads, labels)
+        return tree if self._parser.scheme is None else deprojectivize(tree, self._parser.scheme)
+
+
+class ArcWorker(Worker):
+    """Decodes the scores of arcs."""
+
+    def __init__(self, parser: Parser, choices: Choices) -> None:
+        Worker.__init__(self, parser, choices)
+        self._name = choices.search or parser.description["search"]
+        limits = {"max_words": choices.max_length or None, "max_bytes": choices.max_memory}
+        self._decoder: Decoder = make_decoder(self._name, self._task.system, **limits)
+        self._sums = make_summing_decoder(self._name, self._task.system)
+
+    def _encode(self, sentences: Sequence[Sentence]) -> None:
+        guide = self._parser.guide
+        guesses = () if guide is None else (guesses_of(guide, sentences, self._task),)
+        self._workspace.encode([words_of(sentence) for sentence in sentences], *guesses)
+
+    def _parse(self, sentence: Sentence, index: int) -> Iterator[Sentence]:
+        arcs = self._workspace.score(index)
+        n = len(sentence)
+        scores = arcs.scores
+        chances = None
+        if self.choices.confidence or self.choices.min_risk:
+            chances = self._sums.marginals(arcs.sharpened(self._workspace.sharpness))
+        if chances is not None and self.choices.min_risk:
+            scores = score_table(n)
+            for head in range(n + 1):
+                for word in range(1, n + 1):
+                    scores[head, word] = chances[head, word]
+        decoded = self._decoder.best(scores)
+        heads = decoded.heads[1:]
+        numbers = [arcs.labels[head, word] for word, head in enumerate(heads, 1)]
+        parsed = sentence.with_tree(self._tree(heads, numbers))
+        if chances is not None and self.choices.confidence:
+            found = [chances[head, word] for word, head in enumerate(heads, 1)]
+            parsed = parsed.with_misc("Confidence", [f"{chance:.4f}" for chance in found])
+        if decoded.proof == "fallback":
+            parsed = parsed.with_comments([f"# search = mst instead of {self._name}: {n} words are beyond the limit"])
+        elif self.choices.show_search:
+            parsed = parsed.with_comments([f"# search = {self._name}, proof: {decoded.proof}"])
+        yield parsed
+
+
+class MoveWorker(Worker):
+    """Searches for the best moves; ``search`` counts its work once it has any."""
+
+    def __init__(self, parser: Parser, choices: Choices) -> None:
+        Worker.__init__(self, parser, choices)
+        self.search: Search | None = None
+        self._beam: Beam | None = None
 
     def _parse(self, sentence: Sentence, index: int) -> Iterator[Sentence]:
         task = self._task
         scorer = self._workspace.turn_to(index)
         if self.search is None or self.search.scorer is not scorer:
             self.search = Search(task.system, scorer, len(task.labels), task.root_label)
-            self._beam = Beam(self.search, self._width) if self._width > 1 else None
+            self._beam = Beam(self.search, self.choices.width) if self.choices.width > 1 else None
         state = State(len(sentence))
         if self._beam is None:
             self.search.greedy(state)
-            yield sentence.with_tree(self._tree(state))
+            yield sentence.with_tree(self._tree_of(state))
             return
         scores = self._beam.parse(state)
-        if self._nbest == 1 and not self._confidence:
-            yield sentence.with_tree(self._tree(state))
+        choices = self.choices
+        if choices.nbest == 1 and not choices.confidence:
+            yield sentence.with_tree(self._tree_of(state))
             return
         trees = []
         for rank in range(len(scores)):
             self._beam.restore(state, rank)
-            trees.append(self._tree(state))
+            trees.append(self._tree_of(state))
         shares = [exp(score - scores[0]) for score in scores]
         # Several derivations may build the same tree; the best of them stands for it.
         different = [rank for rank, tree in enumerate(trees) if tree not in trees[:rank]]
-        for place, rank in enumerate(different[: self._nbest], 1):
+        for place, rank in enumerate(different[: choices.nbest], 1):
             tree = trees[rank]
             parsed = sentence.with_tree(tree)
-            if self._confidence:
+            if choices.confidence:
                 agreeing = [
                     sum(
                         share
@@ -190,20 +352,12 @@ class Worker:
                     for word in range(1, len(tree) + 1)
                 ]
                 parsed = parsed.with_misc("Confidence", [f"{value / sum(shares):.4f}" for value in agreeing])
-            if self._nbest > 1:
+            if choices.nbest > 1:
                 parsed = parsed.with_comments([f"# nbest = {place}", f"# log_probability = {scores[rank]:.4f}"])
             yield parsed
 
-    def _tree(self, state: State) -> Tree:
-        heads, numbers = state.word_heads(), state.word_labels()
-        labels = [self._names[number] for number in numbers]
-        if -1 in numbers:  # a word that a final step hung somewhere has no label of its own
-            labels = [
-                self._root_name if number < 0 and head == 0 else label
-                for number, head, label in zip(numbers, heads, labels, strict=True)
-            ]
-        tree = Tree(heads, labels)
-        return tree if self._parser.scheme is None else deprojectivize(tree, self._parser.scheme)
+    def _tree_of(self, state: State) -> Tree:
+        return self._tree(state.word_heads(), state.word_labels())
 
 
 def _chunks(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -36,32 +35,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Train as many parsers as there are folds; sentences are dealt out at random, by the seed."""
     use_one_matrix_thread()
-    from tanglewood.errors import ConfigError
     from tanglewood.evaluate.scores import Scores, aligned, compare
+    from tanglewood.training.folds import deal_out
     from tanglewood.training.loop import Training
 
     config = chosen_config(args)
     reading = Reading(args)
     sentences = [sentence for file in args.files for sentence in reading.sentences(file)]
-    if not 2 <= args.folds <= len(sentences):
-        raise ConfigError(
-            f"{args.folds} folds of {len(sentences)} sentences: there must be 2 or more, none of them empty"
-        )
-    random.Random(config.seed).shuffle(sentences)
     rows: list[dict[str, Any]] = []
     total = Scores()
-    for fold in range(args.folds):
-        held_out = sentences[fold :: args.folds]
-        rest = [sentence for i, sentence in enumerate(sentences) if i % args.folds != fold]
-        for progress in Training(config, rest).run():
+    for fold, (places, others) in enumerate(deal_out(sentences, args.folds, config.seed), 1):
+        held_out = [sentences[place] for place in places]
+        for progress in Training(config, [sentences[place] for place in others]).run():
             parser = progress.parser
         scores = Scores()
         for gold, (parsed,) in aligned(held_out, [parser.parse_all(held_out, beam=config.beam)]):
             comparison = compare(gold, parsed)
             scores.add(comparison)
             total.add(comparison)
-        rows.append({"fold": fold + 1, **scores.as_dict()})
-        print(f"fold {fold + 1}/{args.folds}: LAS {scores.las:.2f}  UAS {scores.uas:.2f}", file=sys.stderr)
+        rows.append({"fold": fold, **scores.as_dict()})
+        print(f"fold {fold}/{args.folds}: LAS {scores.las:.2f}  UAS {scores.uas:.2f}", file=sys.stderr)
     rows.append({"fold": "all", **total.as_dict()})
     if args.json:
         print_json(rows)

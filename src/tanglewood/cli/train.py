@@ -15,6 +15,7 @@ from tanglewood.cli.common import (
     given_options,
     use_one_matrix_thread,
 )
+from tanglewood.core.searches import SEARCHES
 from tanglewood.errors import ConfigError
 from tanglewood.scorers import LEARNERS
 
@@ -31,6 +32,8 @@ EXAMPLES = """\
   tanglewood train train.conllu --dev dev.conllu -o model.tw
   tanglewood train train.conllu --dev dev.conllu -o model.tw --learner linear
   tanglewood train train.conllu --dev dev.conllu -o model.tw --system arc-standard --pseudo-projective head+path
+  tanglewood train train.conllu --dev dev.conllu -o arcs.tw --search mst
+  tanglewood train train.conllu --dev dev.conllu -o stacked.tw --search mst --guide model.tw
   tanglewood train train.conllu --dev dev.conllu -o model.tw --config my.toml --set epochs=10 --set rate=0.001"""
 
 
@@ -54,7 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_choices(parser: argparse.ArgumentParser) -> None:
     """Declare what a training run may choose."""
-    parser.add_argument("--system", metavar="NAME", help="transition system (default swap; see info)")
+    parser.add_argument(
+        "--system", metavar="NAME", help="transition system (default swap, attardi-alls0s1 with --search; see info)"
+    )
     parser.add_argument("--oracle", metavar="NAME", help="its oracle (default: one that may be asked from any state)")
     parser.add_argument(
         "--pseudo-projective",
@@ -66,7 +71,18 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
     root.add_argument(
         "--several-roots", dest="single_root", action="store_const", const=False, help="any number of them"
     )
-    parser.add_argument("--learner", choices=tuple(LEARNERS), help="network (default) or linear")
+    parser.add_argument(
+        "--learner", choices=tuple(LEARNERS), help="network (default), linear, or arcs (default with --search)"
+    )
+    parser.add_argument(
+        "--search",
+        choices=tuple(SEARCHES),
+        help="learn a model of arcs (docs/graph.md) with this exact search: "
+        + "; ".join(f"{name}: {what}" for name, what in SEARCHES.items()),
+    )
+    parser.add_argument(
+        "--guide", metavar="MODEL", help="model whose trees the arc learner looks at; it becomes part of the new model"
+    )
     parser.add_argument("--epochs", type=int, metavar="N", help="times to go through the data")
     parser.add_argument(
         "--beam", type=int, metavar="K", help="beam for parsing dev after each epoch (default 1: greedy)"
@@ -85,7 +101,10 @@ def chosen_config(args: argparse.Namespace) -> Config:
 
     chosen = {
         key: getattr(args, key)
-        for key in ("system", "oracle", "pseudo_projective", "learner", "beam", "seed", "single_root")
+        for key in (
+            *("system", "oracle", "pseudo_projective", "learner", "search", "guide"),
+            *("beam", "seed", "single_root"),
+        )
         if getattr(args, key) is not None
     }
     config = read_config(args.config, args.set)
@@ -108,11 +127,12 @@ def run(args: argparse.Namespace) -> int:
     reading = Reading(args)
     train = [sentence for file in args.files for sentence in reading.sentences(file)]
     dev = [sentence for file in args.dev for sentence in reading.sentences(file)]
-    training = Training(config, train, dev)
-    task = training.task
+    training = Training(config, train, dev, lambda text: print(text, file=sys.stderr))
+    task, config = training.task, training.config
+    way = f"{config.search} search" if config.search else f"{task.system.name}, {training.oracle_name} oracle"
     print(
-        f"{len(train):,} sentences, {sum(map(len, train)):,} words; {task.system.name}, {training.oracle_name} oracle, "
-        f"{config.learner} learner, {len(task.labels)} labels{'' if dev else '; no dev set: the last epoch is kept'}",
+        f"{len(train):,} sentences, {sum(map(len, train)):,} words; {way}, {config.learner} learner, "
+        f"{len(task.labels)} labels{'' if dev else '; no dev set: the last epoch is kept'}",
         file=sys.stderr,
     )
     for warning in training.warnings:

@@ -1,6 +1,6 @@
 from tanglewood.core.state cimport State
 
-cdef int STACK, BUFFER, ASIDE, LEFT1, LEFT2, RIGHT1, RIGHT2, HEAD
+cdef int STACK, BUFFER, ASIDE, LEFT1, LEFT2, RIGHT1, RIGHT2, HEAD, PREVIOUS, NEXT
 
 cdef class Addresses:
     cdef readonly object names

@@ -10,16 +10,17 @@ from tanglewood.core.state import State
 from tanglewood.errors import ConfigError
 
 LISTS = {"s": 0, "b": 1, "a": 2}  # stack, buffer, aside
-STEPS = {"": 0, "left1": 1, "left2": 2, "right1": 3, "right2": 4, "head": 5}
+STEPS = {"": 0, "left1": 1, "left2": 2, "right1": 3, "right2": 4, "head": 5, "previous": 6, "next": 7}
 STACK, BUFFER, ASIDE = range(3)
-LEFT1, LEFT2, RIGHT1, RIGHT2, HEAD = range(1, 6)
+LEFT1, LEFT2, RIGHT1, RIGHT2, HEAD, PREVIOUS, NEXT = range(1, 8)
 
 
 class Addresses:
     """A list of addresses that can be looked up in any configuration.
 
     s0, s1, ... count from the top of the stack, b0, b1, ... from the front of the buffer, a0, a1, ... from the end of
-    the second list; up to two steps follow: left1, left2, right1, right2 (outermost dependents) or head.
+    the second list; up to two steps follow: left1, left2, right1, right2 (outermost dependents),
+    head, previous or next (neighbours in the sentence).
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -72,6 +73,10 @@ class Addresses:
             return s.right1[node]
         if step == RIGHT2:
             return s.right2[node]
+        if step == PREVIOUS:
+            return node - 1  # 0 has none: -1
+        if step == NEXT:
+            return node + 1 if node < s.n else -1
         return s.heads[node]
 
     def nodes(self, s: State) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 
 FIELDS = 13  # arrays in the block, each of n + 2 ints
 
@@ -111,6 +112,11 @@ class State:
         for word in range(1, self.n + 1):
             if self.heads[word] == old:
                 self._see_child(old, word)
+
+    def take_arcs(self, heads: Sequence[int], labels: Sequence[int]) -> None:
+        """Add the arcs of a whole tree, given by heads and label numbers indexed by node."""
+        for word in range(1, self.n + 1):
+            self._attach(heads[word], word, labels[word])
 
     def _see_child(self, head: int, dependent: int) -> None:
         """Keep the two outermost dependents on either side of the head up to date."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tanglewood.errors import ConfigError, LocatedError
-from tanglewood.parser import Parser
+from tanglewood.parser import Choices, Parser
 from tanglewood.scorers.words import Columns, words_of
 from tanglewood.treebank.conllu import Batch, parse_block
 from tanglewood.treebank.sentence import Sentence
@@ -21,21 +21,16 @@ class Parsed(NamedTuple):
     missing: list[str]  # columns that the model was trained with and no word met so far has
 
 
-class Choices(NamedTuple):
-    """How to parse; with ``stop`` nothing that comes after an error in the same batch is parsed."""
-
-    beam: int = 1
-    nbest: int = 1
-    confidence: bool = False
-    stop: bool = True
-
-
 class BatchParser:
-    """Parses blocks of a CoNLL file to blocks, one batch after another."""
+    """Parses blocks of a CoNLL file to blocks, one batch after another.
 
-    def __init__(self, parser: Parser, choices: Choices) -> None:
-        self.worker = parser.worker(beam=choices.beam, nbest=choices.nbest, confidence=choices.confidence)
-        self._stop = choices.stop
+    With ``stop`` nothing that comes after an error in the same batch is parsed.
+    """
+
+    def __init__(self, parser: Parser, choices: Choices, *, stop: bool = True) -> None:
+        self.choices = choices
+        self.stop = stop
+        self.worker = parser.worker(choices)
         self._columns = Columns(parser.description.get("columns", ()))
 
     def parse(self, batch: Batch) -> Parsed:
@@ -47,7 +42,7 @@ class BatchParser:
                 sentence.check_heads_written()
             except LocatedError as error:
                 read.append(error)
-                if self._stop:
+                if self.stop:
                     break
             else:
                 read.append(sentence)
@@ -66,7 +61,13 @@ class BatchParser:
 
 
 def parse_batches(
-    batches: Iterable[Batch], model: str | Path, choices: Choices, *, processes: int = 1, method: str | None = None
+    batches: Iterable[Batch],
+    model: str | Path,
+    choices: Choices,
+    *,
+    stop: bool = True,
+    processes: int = 1,
+    method: str | None = None,
 ) -> Generator[Parsed]:
     """Parse batches in order; the same for any number of processes. Memory stays flat however many batches there are.
 
@@ -74,10 +75,10 @@ def parse_batches(
     """
     if processes < 1:
         raise ConfigError(f"the number of threads must be 1 or more, not {processes}")
-    workplace = BatchParser(Parser.load(model), choices)
+    workplace = BatchParser(Parser.load(model), choices, stop=stop)
     if processes == 1:
         yield from map(workplace.parse, batches)
     else:
         from tanglewood.scale.processes import parse_in_processes  # what it needs takes time to load
 
-        yield from parse_in_processes(batches, workplace, str(model), choices, processes, method)
+        yield from parse_in_processes(batches, workplace, str(model), processes, method)

@@ -14,21 +14,20 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import wait
 
 from tanglewood.errors import TanglewoodError, WorkerError
-from tanglewood.parser import Parser
-from tanglewood.scale.parsing import BatchParser, Choices, Parsed
+from tanglewood.parser import Choices, Parser
+from tanglewood.scale.parsing import BatchParser, Parsed
 from tanglewood.treebank.conllu import Batch
 
 
 def parse_in_processes(
-    batches: Iterable[Batch], workplace: BatchParser, model: str, choices: Choices, processes: int, method: str | None
+    batches: Iterable[Batch], workplace: BatchParser, model: str, processes: int, method: str | None
 ) -> Generator[Parsed]:
     """Parse batches in order; forked processes inherit the workplace, others load the model anew."""
     if method is None:
         method = "fork" if sys.platform == "linux" and threading.active_count() == 1 else "spawn"
     inherited = workplace if method == "fork" else None
-    pool = ProcessPoolExecutor(
-        processes, multiprocessing.get_context(method), initializer=_begin, initargs=(inherited, model, choices)
-    )
+    initial = (inherited, model, workplace.choices, workplace.stop)
+    pool = ProcessPoolExecutor(processes, multiprocessing.get_context(method), initializer=_begin, initargs=initial)
     source = iter(batches)
     waiting: deque[Future[Parsed]] = deque()
     failure: Exception | None = None
@@ -58,12 +57,12 @@ def parse_in_processes(
 _mine: BatchParser  # in a process that parses
 
 
-def _begin(inherited: BatchParser | None, model: str, choices: Choices) -> None:
+def _begin(inherited: BatchParser | None, model: str, choices: Choices, stop: bool) -> None:
     """Prepare a process for its work."""
     global _mine  # noqa: PLW0603 - a process has one
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that reads and writes
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _mine = inherited or BatchParser(Parser.load(model), choices)
+    _mine = inherited or BatchParser(Parser.load(model), choices, stop=stop)
 
 
 def _end_with_parent() -> None:

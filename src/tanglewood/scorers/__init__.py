@@ -1,4 +1,4 @@
-"""What gives a move its score: the registry of learners. Heavy imports wait until a learner is asked for."""
+"""What gives a move or an arc its score: the registry of learners. Heavy imports wait until a learner is asked for."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from tanglewood.errors import ConfigError
 LEARNERS = {  # name -> (module, prefix of its classes Learner, Model, Options)
     "network": ("network", "Network"),
     "linear": ("linear", "Linear"),
+    "arcs": ("arcs", "Arc"),
 }
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from tanglewood.core.oracle import Oracle
 from tanglewood.core.search import MoveScorer
 from tanglewood.core.system import TransitionSystem
 from tanglewood.scorers.words import Word
@@ -18,6 +18,15 @@ class Example:
     """A training sentence: its words, and gold heads and label numbers indexed by node (index 0 is -1)."""
 
     words: Sequence[Word]
+    heads: Sequence[int]
+    labels: Sequence[int]
+    guess: Guess | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """What another parser makes of a sentence: heads and label numbers indexed by node (index 0 is -1)."""
+
     heads: Sequence[int]
     labels: Sequence[int]
 
@@ -41,12 +50,40 @@ class Workspace(Protocol):
         """Return the scorer, set to one of the encoded sentences."""
 
 
+class ArcScores(NamedTuple):
+    """The scores of all arcs of a sentence, best labels included, and the number of the best label of each."""
+
+    scores: memoryview[float]
+    labels: memoryview[int]
+
+    def sharpened(self, factor: float) -> memoryview[float]:
+        """Return the scores times a factor."""
+        size = len(self.scores)
+        flat = array("f", [factor * score for score in self.scores.cast("B").cast("f")])
+        return memoryview(flat).cast("B").cast("f", (size, size))
+
+
+class ArcWorkspace(Protocol):
+    """What one thread needs to score the arcs of sentences; scores times sharpness are logarithms of weights."""
+
+    sharpness: float
+
+    def encode(self, sentences: Sequence[Sequence[Word]], guesses: Sequence[Guess] = ()) -> None:
+        """Do the work that can be done for many sentences at once; a model with a guide needs its guesses."""
+
+    def score(self, index: int) -> ArcScores:
+        """Return the scores of the arcs of one of the encoded sentences."""
+
+
 class Model(Protocol):
-    """Learnt weights, ready to parse: arrays and plain settings, nothing else."""
+    """Learnt weights, ready to parse: arrays and plain settings, nothing else.
+
+    A model of moves has workspaces that score moves, a model of arcs those that score arcs.
+    """
 
     task: Task
 
-    def workspace(self) -> Workspace:
+    def workspace(self) -> Any:  # noqa: ANN401 - a Workspace or an ArcWorkspace
         """Return a workspace for one thread."""
 
     def arrays(self) -> Mapping[str, Any]:
@@ -67,8 +104,11 @@ class Learner(Protocol):
     def begin(cls, task: Task, sentences: Sequence[Sentence], options: Any, seed: int) -> Learner:  # noqa: ANN401
         """Return a learner for this training data; the options are the learner's own."""
 
-    def epoch(self, examples: Sequence[Example], oracle: Oracle) -> float:
-        """Go through the examples once in an order of its own; return the mean loss (lower is better)."""
+    def epoch(self, examples: Sequence[Example], teacher: Any) -> float:  # noqa: ANN401 - Oracle or Decoder
+        """Go through the examples once in an order of its own; return the mean loss (lower is better).
+
+        The teacher is an oracle for moves; learners of arcs are given the decoder whose mistakes they learn from.
+        """
 
     def model(self) -> Model:
         """Return the (averaged) model as of now; it must not change when learning goes on."""

@@ -20,7 +20,7 @@ from tanglewood.errors import ConfigError
 from tanglewood.scorers.base import Example, Task
 from tanglewood.scorers.linear_core import LinearCore, LinearTrainer
 from tanglewood.scorers.linear_features import FeatureSet, WordTable
-from tanglewood.scorers.linear_weights import MOST_CLASSES, Weights
+from tanglewood.scorers.linear_weights import MOST_CLASSES, LearningWeights, Weights
 from tanglewood.scorers.templates import SHIPPED, Templates
 from tanglewood.scorers.words import ROOT, Word
 from tanglewood.treebank.sentence import Sentence
@@ -82,6 +82,35 @@ class WordNumbers:
         return WordTable(columns, feats, starts), offsets
 
 
+def freeze_tables(
+    tables: Mapping[str, LearningWeights], time: float, least: float, updates: int
+) -> tuple[dict[str, memoryview], dict[str, float]]:
+    """Return averaged weights as arrays for a model, and what an integer in them is worth."""
+    arrays, scales = {}, {}
+    for name, weights in tables.items():
+        largest = weights.largest(time) or 1.0
+        scales[name] = largest / QUANTA
+        keys, entries = weights.freeze(time, scales[name], least * largest, updates)
+        arrays[f"{name}.keys"], arrays[f"{name}.entries"] = memoryview(keys), memoryview(entries)
+    return arrays, scales
+
+
+def save_tables(tables: Mapping[str, LearningWeights]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the tables as arrays, and their sizes."""
+    arrays: dict[str, Any] = {}
+    for name, weights in tables.items():
+        arrays[f"{name}.slots"], arrays[f"{name}.pool"] = weights.tables()
+    return arrays, {name: [weights.n_keys, weights.n_pool] for name, weights in tables.items()}
+
+
+def restore_tables(
+    tables: Mapping[str, LearningWeights], arrays: Mapping[str, memoryview], sizes: Mapping[str, Any]
+) -> None:
+    """Put back what `save_tables` returned."""
+    for name, weights in tables.items():
+        weights.restore(arrays[f"{name}.slots"], arrays[f"{name}.pool"], *sizes[name])
+
+
 class LinearWorkspace:
     """What one thread needs to score the states of sentences."""
 
@@ -133,7 +162,7 @@ class LinearModel:
     def settings(self) -> dict[str, Any]:
         """Return templates and scales."""
         return {
-            "templates": {"moves": list(self.templates.moves), "labels": list(self.templates.labels)},
+            "templates": self.templates.as_dict(),
             "scales": self.scales,
         }
 
@@ -237,29 +266,25 @@ class LinearLearner:
         self.epochs += 1
         return trainer.loss / max(1, trainer.n_states)
 
+    def _tables(self) -> dict[str, LearningWeights]:
+        return {"moves": self.trainer.learnt_moves, "labels": self.trainer.learnt_labels}
+
     def model(self) -> LinearModel:
         """Return the averaged model as of now."""
-        arrays, scales = {}, {}
-        for name, weights in (("moves", self.trainer.learnt_moves), ("labels", self.trainer.learnt_labels)):
-            largest = weights.largest(self.trainer.time) or 1.0
-            scales[name] = largest / QUANTA
-            keys, entries = weights.freeze(self.trainer.time, scales[name], self.least * largest, self.updates)
-            arrays[f"{name}.keys"], arrays[f"{name}.entries"] = memoryview(keys), memoryview(entries)
+        arrays, scales = freeze_tables(self._tables(), self.trainer.time, self.least, self.updates)
         return LinearModel(self.task, self.templates, arrays, scales)
 
     def state(self) -> tuple[Mapping[str, Any], dict[str, Any]]:
         """Return the tables, and where the generators stand."""
         trainer = self.trainer
-        arrays: dict[str, Any] = {}
+        arrays, sizes = save_tables(self._tables())
         data: dict[str, Any] = {
+            **sizes,
             "epochs": self.epochs,
             "order": list(self.chance.getstate()[1]),
             "chance": trainer.chance,
             "time": trainer.time,
         }
-        for name, weights in (("moves", trainer.learnt_moves), ("labels", trainer.learnt_labels)):
-            arrays[f"{name}.slots"], arrays[f"{name}.pool"] = weights.tables()
-            data[name] = [weights.n_keys, weights.n_pool]
         return arrays, data
 
     def restore(self, arrays: Mapping[str, memoryview], data: Mapping[str, Any]) -> None:
@@ -269,5 +294,4 @@ class LinearLearner:
         self.chance.setstate((3, tuple(data["order"]), None))
         trainer.chance = data["chance"]
         trainer.time = data["time"]
-        for name, weights in (("moves", trainer.learnt_moves), ("labels", trainer.learnt_labels)):
-            weights.restore(arrays[f"{name}.slots"], arrays[f"{name}.pool"], *data[name])
+        restore_tables(self._tables(), arrays, data)

@@ -2,7 +2,7 @@ cimport cython
 from tanglewood.core.features cimport Addresses
 from tanglewood.core.state cimport State
 
-cdef int N_COLUMNS, UPOS, FEATS, LABEL, LEFTS, RIGHTS, DEPS, DISTANCE, BETWEEN, MOST, FARTHEST
+cdef int N_COLUMNS, UPOS, FEATS, LABEL, LEFTS, RIGHTS, DEPS, DISTANCE, DIRECTION, ARC_THERE, BETWEEN, MOST, FARTHEST
 cdef unsigned long long LOW_BITS, SPREAD, LAST_SPREAD
 
 cdef class WordTable:

@@ -13,7 +13,7 @@ from tanglewood.scorers.templates import ARC, ATTRIBUTES, COLUMNS, MANY, PAIR_AT
 N_COLUMNS = len(COLUMNS)
 UPOS = ATTRIBUTES["upos"]
 FEATS, LABEL, LEFTS, RIGHTS, DEPS = (ATTRIBUTES[name] for name in ("feats", "label", "lefts", "rights", "deps"))
-DISTANCE, BETWEEN = PAIR_ATTRIBUTES["distance"], PAIR_ATTRIBUTES["between"]
+DISTANCE, DIRECTION, ARC_THERE, BETWEEN = PAIR_ATTRIBUTES.values()
 MOST = 12  # values of one atom with several: further ones are passed over
 FARTHEST = 30  # words looked at between two nodes
 LOW_BITS = 0xFFFFFFFF
@@ -45,7 +45,8 @@ class FeatureSet:
         self.first = array("i", [places[atom.first] for atom in atoms])
         self.second = array("i", [places[atom.second] for atom in atoms])
         self.n_templates = len(parsed)
-        self.seeds = array("I", [crc32(text.encode()) for text in templates])
+        # No array is ever empty: an empty one has no memoryview.
+        self.seeds = array("I", [*(crc32(text.encode()) for text in templates), 0])
         # Atoms with one value come first in each template, so that what they hash to is there for all other values.
         numbers = {atom: number for number, atom in enumerate(atoms)}
         parts: list[int] = []
@@ -56,14 +57,14 @@ class FeatureSet:
             ends.append(len(parts))
             rest = [numbers[atom] for atom in template if atom.attribute in MANY]
             many += [*rest, -1, -1][:2]
-        self.parts = array("i", [*parts, 0])  # never empty: an empty array has no memoryview
-        self.ends = array("i", ends)
-        self.many = array("i", many)
+        self.parts = array("i", [*parts, 0])
+        self.ends = array("i", [*ends, 0])
+        self.many = array("i", [*many, 0])
         self.nodes = array("i", bytes(4 * len(names) + 4))
-        self.values = array("I", bytes(4 * self.n_atoms * MOST))
-        self.n_values = array("i", bytes(4 * self.n_atoms))
+        self.values = array("I", bytes(4 * self.n_atoms * MOST + 4))
+        self.n_values = array("i", bytes(4 * self.n_atoms + 4))
         self.most_keys = sum(MOST ** sum(atom.attribute in MANY for atom in template) for template in parsed)
-        self.keys = array("i", bytes(4 * self.most_keys))
+        self.keys = array("i", bytes(4 * self.most_keys + 4))
         self.offset = 0
 
     def use(self, table: WordTable, offset: int) -> None:
@@ -146,6 +147,10 @@ class FeatureSet:
             pass
         elif attribute == DISTANCE:
             self.values[place] = self._bucket(other - node)
+        elif attribute == DIRECTION:
+            self.values[place] = 1 if node < other else 2
+        elif attribute == ARC_THERE:
+            self.values[place] = s.labels[other] + 3 if s.heads[other] == node else 1
         else:
             return self._between(node, other, place)
         return 1

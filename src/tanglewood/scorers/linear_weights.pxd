@@ -25,6 +25,9 @@ cdef class LearningWeights:
     cdef long long _find(self, long long key) noexcept nogil
     @cython.locals(which=int, touched=int)
     cdef void _score(self, int[::1] keys, int count, float[::1] out) noexcept nogil
+    @cython.locals(slot="long long")
+    cdef long long _slot_for(self, long long key) noexcept nogil
+    cdef void _change(self, int[::1] keys, int count, int which, double step, double time) noexcept nogil
     cdef void _update(self, int[::1] keys, int count, int good, int bad, double step, double time) noexcept nogil
     cdef void _add(self, long long slot, int which, double step, double time) noexcept nogil
     cdef double _average(self, long long place, double time) noexcept nogil

@@ -168,22 +168,35 @@ class LearningWeights:
                     out[which] += self.pool[place + 1]
                     place += ENTRY
 
+    def _slot_for(self, key: int) -> int:
+        """Where the slot of the key begins, one that is new if need be; -1 if there is no room."""
+        slot = SLOT * self._find(key)
+        if self.slots[slot] < 0:
+            if self.n_pool + 2 * self.n_classes + 64 > len(self.pool) // ENTRY or 8 * self.n_keys > 7 * self.size:
+                return -1
+            self.slots[slot] = key
+            self.slots[slot + 1] = self.n_pool
+            self.slots[slot + 2] = 0
+            self.slots[slot + 3] = 0
+            self.n_keys += 1
+            self.n_pool += 2
+        self.slots[slot + 3] += 1
+        return slot
+
     def _update(self, keys: array[int], count: int, good: int, bad: int, step: float, time: float) -> None:
         """Add the step to the good class and take it from the bad one, for all these features."""
         for i in range(count):
-            slot = SLOT * self._find(keys[i])
-            if self.slots[slot] < 0:
-                if self.n_pool + 2 * self.n_classes + 64 > len(self.pool) // ENTRY or 8 * self.n_keys > 7 * self.size:
-                    continue
-                self.slots[slot] = keys[i]
-                self.slots[slot + 1] = self.n_pool
-                self.slots[slot + 2] = 0
-                self.slots[slot + 3] = 0
-                self.n_keys += 1
-                self.n_pool += 2
-            self.slots[slot + 3] += 1
-            self._add(slot, good, step, time)
-            self._add(slot, bad, -step, time)
+            slot = self._slot_for(keys[i])
+            if slot >= 0:
+                self._add(slot, good, step, time)
+                self._add(slot, bad, -step, time)
+
+    def _change(self, keys: array[int], count: int, which: int, step: float, time: float) -> None:
+        """Add the step to one class, for all these features."""
+        for i in range(count):
+            slot = self._slot_for(keys[i])
+            if slot >= 0:
+                self._add(slot, which, step, time)
 
     def _add(self, slot: int, which: int, step: float, time: float) -> None:
         start = ENTRY * self.slots[slot + 1]

@@ -1,8 +1,9 @@
 """Feature templates of the linear learner: what they may say, the shipped set, and files of one's own.
 
 A template is a conjunction of atoms with spaces between, such as ``s0.upos s1.upos s1-s0.distance``. An atom is an
-address and an attribute of its node; a pair of addresses and ``distance`` or ``between``; or ``flags``. Addresses are
-those of core/features.py and, in templates for labels, h and d: head and dependent of the arc in question.
+address and an attribute of its node; a pair of addresses and ``distance``, ``between``, ``direction`` or ``arc``; or
+``flags``. Addresses are those of core/features.py and, in templates for labels, h and d: head and dependent of the arc
+in question.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from tanglewood.core.features import Addresses
 from tanglewood.errors import ConfigError
@@ -22,8 +23,8 @@ COLUMNS = (
 )
 # The number of an attribute tells the compiled core what to do: columns first, then these.
 ATTRIBUTES = {name: number for number, name in enumerate((*COLUMNS, "feats", "label", "lefts", "rights", "deps"))}
-PAIR_ATTRIBUTES = {"distance": 16, "between": 17}
-FLAGS = 18
+PAIR_ATTRIBUTES = {"distance": 16, "direction": 17, "arc": 18, "between": 19}
+FLAGS = 20
 MANY = (ATTRIBUTES["feats"], PAIR_ATTRIBUTES["between"])  # these have several values, each a feature of its own
 ARC = ("h", "d")
 
@@ -37,38 +38,50 @@ class Atom:
     second: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Templates:
-    """The templates for moves and those for labels, as they are written."""
+class TemplateLists:
+    """Two lists of templates, as they are written; ``lists`` says what they are called and which speak of h and d."""
 
-    moves: tuple[str, ...]
-    labels: tuple[str, ...]
+    __slots__ = ()
+    lists: ClassVar[dict[str, bool]] = {}
 
     def __post_init__(self) -> None:
-        for text in self.moves:
-            parse_template(text)
-        for text in self.labels:
-            parse_template(text, arc=True)
+        for name, arc in self.lists.items():
+            for text in getattr(self, name):
+                parse_template(text, arc=arc)
 
     @classmethod
-    def of(cls, data: dict[str, Any], where: str = "templates") -> Templates:
-        """Return the templates of a mapping with two lists of strings: moves and labels."""
-        lists = [data.get(name) for name in ("moves", "labels")]
+    def of(cls, data: dict[str, Any], where: str = "templates") -> Self:
+        """Return the templates of a mapping with two lists of strings."""
+        names = list(cls.lists)
+        lists = [data.get(name) for name in names]
         for found in lists:
             if not isinstance(found, list) or not found or not all(isinstance(text, str) for text in found):
-                raise ConfigError(f"{where} should have two lists of strings, moves and labels")
+                raise ConfigError(f"{where} should have two lists of strings, {' and '.join(names)}")
         if len(data) > 2:
-            raise ConfigError(f"{where} should have nothing but moves and labels; it has {', '.join(data)}")
+            raise ConfigError(f"{where} should have nothing but {' and '.join(names)}; it has {', '.join(data)}")
         return cls(*(tuple(found) for found in lists if found))
 
     @classmethod
-    def read(cls, path: str | Path) -> Templates:
-        """Read a TOML file with two lists of strings: moves and labels."""
+    def read(cls, path: str | Path) -> Self:
+        """Read a TOML file with two lists of strings."""
         try:
             data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise ConfigError(f"{path}: {error}") from error
         return cls.of(data, str(path))
+
+    def as_dict(self) -> dict[str, list[str]]:
+        """Return plain data from which `of` makes them anew."""
+        return {name: list(getattr(self, name)) for name in self.lists}
+
+
+@dataclass(frozen=True, slots=True)
+class Templates(TemplateLists):
+    """The templates for moves and those for labels."""
+
+    lists = {"moves": False, "labels": True}  # noqa: RUF012 - a ClassVar
+    moves: tuple[str, ...]
+    labels: tuple[str, ...]
 
 
 def parse_template(text: str, *, arc: bool = False) -> list[Atom]:
@@ -106,7 +119,7 @@ def _check_address(name: str, template: str, arc: bool) -> None:
         raise ConfigError(f"in template {template!r}: {error}{hint}") from error
 
 
-def _lines(text: str) -> tuple[str, ...]:
+def template_lines(text: str) -> tuple[str, ...]:
     """One template a line or, with commas, several."""
     return tuple(part.strip() for line in text.splitlines() for part in line.split(",") if part.strip())
 
@@ -114,7 +127,7 @@ def _lines(text: str) -> tuple[str, ...]:
 # The shipped set: the templates of Zhang & Nivre 2011, their words also as lemmas, and morphology: single features of
 # the words in question, and their pairs, which is what agreement and case are about.
 SHIPPED = Templates(
-    moves=_lines("""
+    moves=template_lines("""
         s0.form, s0.lemma, s0.upos, s0.xpos, s0.form s0.upos, s0.feats, s0.suffix3, s0.suffix2, s0.prefix3
         s1.form, s1.lemma, s1.upos, s1.xpos, s1.form s1.upos, s1.feats, s1.suffix3, s1.suffix2
         s2.lemma, s2.upos, s2.xpos, s2.feats
@@ -156,7 +169,7 @@ SHIPPED = Templates(
         s0.upos s1.upos s0.rights, s0.upos s1.upos s1.rights, s0.upos s1.upos s1.lefts
         flags, flags s0.upos, flags s1.upos
     """),
-    labels=_lines("""
+    labels=template_lines("""
         d.form, d.lemma, d.upos, d.xpos, d.feats, d.suffix2, d.suffix3, d.suffix4, d.prefix3, d.form d.upos
         h.form, h.lemma, h.upos, h.xpos, h.feats, h.suffix3
         d.upos h.upos, d.xpos h.xpos, d.lemma h.upos, d.upos h.lemma, d.lemma h.lemma, d.form h.upos, d.upos h.form

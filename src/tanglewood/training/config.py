@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from tanglewood.core.searches import SEARCHES
 from tanglewood.errors import ConfigError
 from tanglewood.scorers import learner_class
 
@@ -16,29 +17,48 @@ from tanglewood.scorers import learner_class
 class Config:
     """Choices of a training run; what is left empty is chosen to fit the data or the system."""
 
-    system: str = "swap"
+    system: str = ""  # swap or, for a model of arcs, attardi-alls0s1
     options: Mapping[str, Any] = field(default_factory=dict)  # of the system
     oracle: str = ""
     single_root: bool | None = None
     pseudo_projective: str = ""
-    learner: str = "network"
+    learner: str = ""  # network or, if there is a search over arcs, arcs
+    search: str = ""  # of a model of arcs: the decoder it learns with and, if nothing else is said, parses with
+    guide: str = ""  # model file of a parser whose trees the arc learner looks at
+    folds: int = 5  # in which the training data are parsed by parsers like the guide
     seed: int = 1
     beam: int = 1  # for parsing dev after each epoch
     settings: Mapping[str, Any] = field(default_factory=dict)  # of the learner
 
     def __post_init__(self) -> None:
-        for name in ("seed", "beam"):
+        for name, least in (("seed", 0), ("beam", 1), ("folds", 2)):
             value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < (name == "beam"):
-                raise ConfigError(f"{name}={value!r}: it should be a whole number, {int(name == 'beam')} or more")
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                raise ConfigError(f"{name}={value!r}: it should be a whole number, {least} or more")
+
+    def completed(self) -> Config:
+        """Return the choices with the learner that fits the search, and search and system that fit the learner."""
+        if self.search and self.search not in SEARCHES:
+            raise ConfigError(f"unknown search {self.search!r} to train with; choose from {', '.join(SEARCHES)}")
+        learner = self.learner or ("arcs" if self.search else "network")
+        if learner == "arcs":
+            if self.oracle or self.beam > 1:
+                raise ConfigError("an oracle and a beam are for models of moves; a model of arcs has an exact search")
+            system = self.system or "attardi-alls0s1"
+            return replace(self, learner=learner, search=self.search or "mst", system=system)
+        for name in ("search", "guide"):
+            if getattr(self, name):
+                raise ConfigError(f"{name}={getattr(self, name)!r} is for the arc learner, not for {learner}")
+        return replace(self, learner=learner, system=self.system or "swap")
 
     def learner_options(self) -> Any:  # noqa: ANN401 - the options class of the learner
         """Return the learner's options, checked."""
-        kind = learner_class(self.learner, "Options")
+        learner = self.completed().learner
+        kind = learner_class(learner, "Options")
         known = {option.name: option for option in fields(kind)}
         for name, value in self.settings.items():
             if name not in known:
-                raise ConfigError(f"the {self.learner} learner has no setting {name!r}; it has {', '.join(known)}")
+                raise ConfigError(f"the {learner} learner has no setting {name!r}; it has {', '.join(known)}")
             wanted = type(getattr(kind(), name))
             if not isinstance(value, int if wanted is int else int | float if wanted is float else wanted):
                 raise ConfigError(f"{name}={value!r}: the setting should be of type {wanted.__name__}")

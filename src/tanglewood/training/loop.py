@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,18 +13,21 @@ from typing import Any
 from tanglewood.core.system import TransitionSystem
 from tanglewood.errors import ConfigError, ModelError
 from tanglewood.evaluate.scores import Scores, evaluate
-from tanglewood.parser import Parser
+from tanglewood.parser import Parser, guess_of, guesses_of
 from tanglewood.scorers import learner_class
-from tanglewood.scorers.base import Example, Learner, Task
+from tanglewood.scorers.base import Example, Guess, Learner, Model, Task
 from tanglewood.scorers.words import OPTIONAL, Columns, words_of
 from tanglewood.store import load_model, save_model
-from tanglewood.systems import make_system
+from tanglewood.systems import make_decoder, make_system
 from tanglewood.training.config import Config
+from tanglewood.training.guide import parse_by_folds
 from tanglewood.transforms.pseudo_projective import Scheme, fitting_scheme, projectivize
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tree import Tree
 
 RARE_ARCS = 50  # fewer non-projective arcs than this are hard to learn
+SHARPENED = 60  # sentences of dev on which models of arcs find out how sure they may be
+TRAINING_BYTES = 64 << 20  # a sentence whose chart takes more is learnt from with the best of all trees
 RARE_LABEL = 5  # likewise, occurrences of a decorated label
 
 
@@ -55,9 +58,16 @@ def choose_oracle(system: TransitionSystem, name: str = "") -> str:
 class Training:
     """One training run: data prepared, warnings gathered, ready to loop."""
 
-    def __init__(self, config: Config, train: Sequence[Sentence], dev: Sequence[Sentence] = ()) -> None:
+    def __init__(
+        self,
+        config: Config,
+        train: Sequence[Sentence],
+        dev: Sequence[Sentence] = (),
+        report: Callable[[str], None] = lambda _: None,
+    ) -> None:
         if not train:
             raise ConfigError("there is no sentence to train on")
+        config = config.completed()
         self.config = config
         self.dev = dev
         self.warnings: list[str] = []
@@ -66,7 +76,12 @@ class Training:
         if single_root is None:
             single_root = all(len(tree.roots()) == 1 for tree in trees)
         system = make_system(config.system, **config.options, single_root=single_root)
-        self.oracle_name = choose_oracle(system, config.oracle)
+        self.oracle_name = "" if config.search else choose_oracle(system, config.oracle)
+        self.teacher: Any = (
+            make_decoder(config.search, system, max_bytes=TRAINING_BYTES)
+            if config.search
+            else system.oracle(self.oracle_name)
+        )
         self.scheme: Scheme | None = None
         self._warn_rare(trees)
         if config.pseudo_projective:
@@ -76,18 +91,23 @@ class Training:
         labels = sorted({label for tree in trees for label in tree.labels[1:]})
         numbers = {label: number for number, label in enumerate(labels)}
         self.task = Task(system, labels, _root_label(trees, numbers))
+        self.options = config.learner_options().fitted(sum(map(len, train)))
+        self.guide = Parser.load(config.guide) if config.guide else None
+        guesses: list[Guess | None] = [None] * len(train)
+        if self.guide is not None:
+            parsed = parse_by_folds(self.guide, train, config.folds, _train, report)
+            guesses = [guess_of(tree, self.task) for tree in parsed]
         self.examples = [
-            Example(words_of(sentence), list(tree.heads), [-1, *(numbers[label] for label in tree.labels[1:])])
-            for sentence, tree in zip(train, trees, strict=True)
+            Example(words_of(sentence), list(tree.heads), [-1, *(numbers[label] for label in tree.labels[1:])], guess)
+            for sentence, tree, guess in zip(train, trees, guesses, strict=True)
         ]
         columns = Columns()
         for example in self.examples:
             columns.add(example.words)
         if columns.empty:
             self.warnings.append(f"the training data has no {', '.join(columns.empty)}: the parser will not use them")
-        self.options = config.learner_options().fitted(sum(map(len, train)))
         self.learner: Learner = learner_class(config.learner, "Learner").begin(
-            self.task, train, self.options, config.seed
+            self.task, train, self.options, config.seed, **({"guided": True} if self.guide else {})
         )
         self.description: dict[str, Any] = {
             **config.as_dict(),
@@ -98,6 +118,7 @@ class Training:
             "train_words": sum(map(len, train)),
             "train_sha256": _fingerprint(train),
             "dev_sha256": _fingerprint(dev),
+            "guide_sha256": hashlib.sha256(Path(config.guide).read_bytes()).hexdigest() if config.guide else "",
         }
         self.best: tuple[float, Parser] | None = None
         self.epoch = 0
@@ -121,25 +142,43 @@ class Training:
 
     def run(self, *, threads: int = 1) -> Iterator[Progress]:
         """Learn epoch by epoch; each yields the progress made. The dev set is parsed with so many threads."""
-        oracle = self.task.system.oracle(self.oracle_name)
         while self.epoch < self.options.epochs:
             began = time.perf_counter()
-            loss = self.learner.epoch(self.examples, oracle)
+            loss = self.learner.epoch(self.examples, self.teacher)
             self.epoch += 1
-            parser = Parser(self.learner.model(), self.description, self.scheme)
+            parser = self._parser(self.learner.model(), self.description)
             scores = None
             is_best = True
             if self.dev:
                 scores = evaluate(self.dev, parser.parse_all(self.dev, beam=self.config.beam, threads=threads))
                 is_best = self.best is None or scores.las > self.best[0]
+            if is_best and scores is not None and self.config.search:
+                self._sharpen(parser)
             if is_best:
                 described = {**self.description, "epoch": self.epoch}
                 if scores is not None:
                     described["dev"] = {"las": round(scores.las, 4), "uas": round(scores.uas, 4)}
-                self.best = (0.0 if scores is None else scores.las, Parser(parser.model, described, self.scheme))
+                self.best = (0.0 if scores is None else scores.las, self._parser(parser.model, described))
             assert self.best is not None
             seconds = time.perf_counter() - began
             yield Progress(self.epoch, self.options.epochs, loss, scores, is_best, self.best[1], seconds)
+
+    def _sharpen(self, parser: Parser) -> None:
+        """Let a model of arcs find out on dev how sure it may be."""
+        sentences = self.dev[:SHARPENED]
+        trees = [sentence.tree() for sentence in sentences]
+        guesses: Sequence[Guess | None] = [None] * len(trees)
+        if self.guide is not None:
+            guesses = guesses_of(self.guide, sentences, self.task)
+        parser.model.sharpen(  # type: ignore[attr-defined]
+            [
+                Example(words_of(sentence), tree.heads, (), guess)
+                for sentence, tree, guess in zip(sentences, trees, guesses, strict=True)
+            ]
+        )
+
+    def _parser(self, model: Model, description: Mapping[str, Any]) -> Parser:
+        return Parser(model, description, self.scheme, self.guide)
 
     def save_checkpoint(self, path: str | Path) -> None:
         """Write all that `resume` needs to go on as if nothing had happened."""
@@ -167,7 +206,14 @@ class Training:
             las, description = settings["best"]
             kind = learner_class(self.config.learner, "Model")
             model = kind.load(self.task, _part(arrays, "best/"), settings["best_model"])
-            self.best = (las, Parser(model, description, self.scheme))
+            self.best = (las, self._parser(model, description))
+
+
+def _train(config: Config, sentences: Sequence[Sentence]) -> Parser:
+    """Return the parser of the last epoch."""
+    for progress in Training(config, sentences).run():
+        parser = progress.parser
+    return parser
 
 
 def _root_label(trees: Sequence[Tree], numbers: Mapping[str, int]) -> int:
