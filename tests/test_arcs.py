@@ -29,6 +29,13 @@ def new_learner(seed=1, small=False, root=True, **options):
     return ArcLearner(task, ArcTemplates(SMALL_ARCS, SMALL_LABELS) if small else SHIPPED, ArcOptions(**options), seed)
 
 
+def quick_learner(**options):
+    """One with few templates where they are looked up by interpreted code."""
+    from exhaustive import COMPILED
+
+    return new_learner(small=not COMPILED, **options)
+
+
 def learn(learner, epochs, examples=None, search="mst"):
     from tanglewood.systems import make_decoder
     from test_linear import treebank
@@ -160,7 +167,7 @@ def test_a_tiny_treebank_is_learnt_perfectly(root):
 def test_unseen_sentences_are_parsed_by_every_search():
     from test_linear import treebank
 
-    learner = new_learner()
+    learner = quick_learner()
     learn(learner, 5, treebank(1, 60))
     unseen = treebank(2, 30)
     found = parse(learner.model(), unseen)
@@ -178,7 +185,7 @@ def test_projective_trees_are_learnt_with_a_projective_search():
     from test_linear import treebank
 
     examples = treebank(3, 20, crossing=False)
-    learner = new_learner()
+    learner = quick_learner()
     learn(learner, 6, examples, "eisner")
     assert [heads for heads, _ in parse(learner.model(), examples, "eisner")] == [list(e.heads) for e in examples]
 
@@ -207,7 +214,7 @@ def test_saved_and_loaded_models_score_alike_and_seeds_decide():
     from tanglewood.scorers.arcs import ArcModel
     from test_linear import model_bytes, treebank
 
-    learners = [new_learner(seed=seed) for seed in (1, 1, 2)]
+    learners = [quick_learner(seed=seed) for seed in (1, 1, 2)]
     for learner in learners:
         learn(learner, 2)
     first, twin, other = (learner.model() for learner in learners)
@@ -221,16 +228,16 @@ def test_saved_and_loaded_models_score_alike_and_seeds_decide():
 def test_going_on_from_a_state_is_as_if_nothing_had_happened():
     from test_linear import model_bytes
 
-    straight = new_learner()
+    straight = quick_learner()
     losses = learn(straight, 3)
-    begun = new_learner()
+    begun = quick_learner()
     learn(begun, 1)
     arrays, data = begun.state()
     saved = {
         name: memoryview(memoryview(values).tobytes()).cast(memoryview(values).format)
         for name, values in arrays.items()
     }
-    resumed = new_learner()
+    resumed = quick_learner()
     resumed.restore(saved, data)
     assert learn(resumed, 2) == losses[1:]
     assert model_bytes(resumed.model()) == model_bytes(straight.model())
@@ -239,7 +246,7 @@ def test_going_on_from_a_state_is_as_if_nothing_had_happened():
 def test_sharpness_makes_held_out_heads_probable():
     from test_linear import treebank
 
-    learner = new_learner()
+    learner = quick_learner()
     learn(learner, 4, treebank(1, 30))
     model = learner.model()
     model.sharpen(treebank(2, 10))

@@ -214,7 +214,7 @@ class EisnerChart:
 class Eisner(Decoder):
     """The best projective tree, sums over projective trees and samples of them."""
 
-    proof = "projective chart"
+    proof = "projective-chart"
 
     def memory(self, n: int) -> int:
         """Return the bytes of items and scores."""

@@ -169,7 +169,7 @@ class Edmonds:
 class SpanningTree(Decoder):
     """The best of all trees; the partition function and all that comes from it by the matrix-tree theorem."""
 
-    proof = "spanning tree"
+    proof = "spanning-tree"
 
     def memory(self, n: int) -> int:
         """Return the bytes of the dense tables."""
