@@ -293,7 +293,7 @@ def test_confidence_is_a_share_and_leaves_the_rest_of_misc_alone(unsure, learnt,
     assert not COMPILED or means[0] < means[1]
 
 
-@pytest.mark.parametrize("options", [{"nbest": 2}, {"beam": 3, "nbest": 4}, {"confidence": True}])
+@pytest.mark.parametrize("options", [{"beam": 1, "nbest": 2}, {"beam": 3, "nbest": 4}, {"beam": 1, "confidence": True}])
 def test_nbest_and_confidence_need_a_beam(learnt, options):
     with pytest.raises(ConfigError, match="come from the beam"):
         list(learnt.parse_all(toy_sentences(1), **options))

@@ -24,7 +24,9 @@ from toy import toy_sentences, toy_text, train_parser
 N_TRAIN = 40 if COMPILED else 10
 N_PARSED = 120 if COMPILED else 30
 SMALL_READS = """
+import signal
 import sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # tests may run where Ctrl-C is ignored
 from tanglewood.treebank import conllu
 conllu.READ_SIZE = 600
 from tanglewood.cli import main
