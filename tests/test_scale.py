@@ -104,7 +104,8 @@ def test_spawned_processes_load_the_model_themselves(folder):
     batches = batches_of(folder / "bad.conllu")
     wanted = outcome(parse_batches(batches, folder / "model.tw", choices, stop=False))
     assert sum(isinstance(item, tuple) for item in wanted) == 2
-    assert outcome(parse_batches(batches, folder / "model.tw", choices, stop=False, processes=2, method="spawn")) == wanted
+    spawned = parse_batches(batches, folder / "model.tw", choices, stop=False, processes=2, method="spawn")
+    assert outcome(spawned) == wanted
 
 
 def test_a_batch_becomes_what_its_sentences_become(folder):
