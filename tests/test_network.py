@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from exhaustive import COMPILED
 from tanglewood.errors import ConfigError
-from tanglewood.scorers import encoder, learner_class, network
+from tanglewood.scorers import encoder, learner_class, network, products
 from tanglewood.scorers.adam import Adam
 from tanglewood.scorers.base import Example, Task
 from tanglewood.scorers.encoder import TimeSteps, lstm_backward, lstm_forward, number_words
@@ -265,6 +266,23 @@ def test_rare_moves_are_favoured_by_how_rare_they_are():
     # Where several moves cost nothing the learner may choose another one than the oracle's first.
     wanted = -0.5 * np.log(counts / counts.sum())
     np.testing.assert_allclose(biases[0.5] - biases[0.0], wanted, atol=0.05)
+
+
+@pytest.mark.skipif(COMPILED and not products.has_fast_products(), reason="the machine has no fast products")
+@pytest.mark.parametrize(("n_rows", "n_in", "n_out"), [(1, 4, 64), (5, 12, 128), (6, 128, 64), (13, 128, 320)])
+def test_rounded_products_are_nearly_those_of_floats(n_rows, n_in, n_out):
+    chance = np.random.default_rng(n_rows)
+    matrix = chance.normal(0, 0.3, (n_in, n_out)).astype(np.float32)
+    matrix[:, 3] = 0
+    rows = chance.normal(0, 2, (n_rows, n_in)).astype(np.float32)
+    rows[0] = 0
+    out = np.full((n_rows + 1, n_out), 7, np.float32)
+    made = products.Products(matrix)
+    for _ in range(2):
+        made.write(rows, out)
+    bound = n_in / 127 * np.abs(rows).max(1, keepdims=True) * np.abs(matrix).max(0)
+    assert (np.abs(out[:n_rows] - rows @ matrix) <= bound + 1e-6).all()
+    assert (out[n_rows] == 7).all()
 
 
 # The LSTM. --------------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from tanglewood.scorers.adam import Adam
 from tanglewood.scorers.base import Example, Task
 from tanglewood.scorers.encoder import DIRECTIONS, EMBEDDED, Encoder, Floats, count_layers, number_words
 from tanglewood.scorers.network_core import LABEL_SLOTS, N_DISTANCES, N_FLAGS, SLOTS, NetworkCore, NetworkTrainer
+from tanglewood.scorers.products import fast_products
 from tanglewood.scorers.words import FIELDS, ROOT, UNKNOWN, Numbers, Vocabulary, Word
 from tanglewood.treebank.sentence import Sentence
 
@@ -145,6 +146,7 @@ class NetworkWorkspace:
         self._offsets = [0]  # where each sentence begins in them, and where the last one ends
         self._page = np.zeros((0, len(model.parameters["hidden.slots"][0])), np.float32)
         self._page_begin = self._page_end = 0
+        self._products = fast_products(model.parameters["hidden.slots"])
         self._forget()
 
     def _forget(self) -> None:
@@ -200,7 +202,10 @@ class NetworkWorkspace:
         size = end - begin
         if size > len(self._page):
             self._page = np.empty((size, self._page.shape[1]), np.float32)
-        np.dot(self._contexts[begin:end], self._encoder.parameters["hidden.slots"], out=self._page[:size])
+        if self._products is not None:
+            self._products.write(self._contexts[begin:end], self._page)
+        else:
+            np.dot(self._contexts[begin:end], self._encoder.parameters["hidden.slots"], out=self._page[:size])
         self._page_begin, self._page_end = begin, end
 
 

@@ -120,3 +120,16 @@ def lstm_step_back(
     if before >= 0:
         d_cells[there] += d * f
         d_outputs[there] += np.dot(d_gates[here], transposed)
+
+
+def multiply_rounded(
+    packed: Ints, scales: Floats, excess: Floats, rounded: Ints, units: Floats, rows: Floats, out: Floats
+) -> None:
+    """Write the products of rows with a matrix packed as in products.py; ``rounded`` and ``units`` are space."""
+    n_rows, n_in = rows.shape
+    n_out = out.shape[1]
+    weights = packed.reshape(n_out // 16, n_in // 4, 16, 4).transpose(1, 3, 0, 2).reshape(n_in, n_out)
+    units[:n_rows] = np.maximum(np.abs(rows).max(1), np.float32(1e-30)) / np.float32(127)
+    rounded[: rows.size] = (np.rint(rows / units[:n_rows, None]) + 128).reshape(-1)
+    sums = rounded[: rows.size].reshape(rows.shape).astype(np.int32) @ weights.astype(np.int32)
+    out[:n_rows] = (sums - excess) * units[:n_rows, None] * scales
