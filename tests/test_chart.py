@@ -16,9 +16,11 @@ from tanglewood.core.chart import ChartS0S1
 from tanglewood.core.chart_lite import ChartLite
 from tanglewood.core.chart_s2 import ChartS2
 from tanglewood.core.chart_sum import ChartSum
-from tanglewood.core.decoder import Decoded, no_tree, score_table, tree_value, words_in
+from tanglewood.core.decoder import score_table, tree_value, words_in
 from tanglewood.core.exact import ShortcutDecoder, derivation
+from tanglewood.core.limited import LimitedDecoder
 from tanglewood.core.maxplus import instructions, limit_instructions
+from tanglewood.core.spanning import SpanningTree
 from tanglewood.errors import ConfigError
 from tanglewood.show.trace import trace
 from tanglewood.systems import make_system
@@ -269,24 +271,12 @@ def test_a_sentence_too_long_for_any_chart_is_refused_before_memory_is_asked_for
 # The shortcut. ------------------------------------------------------------------------------------------------------
 
 
-def best_of_all_trees(single_root):
-    from brute_trees import all_trees
-
-    def best(scores) -> Decoded:
-        n = words_in(scores)
-        trees = [heads for heads in all_trees(n) if not single_root or heads.count(0) == 1]
-        value, heads = max((sum(scores[h, m + 1] for m, h in enumerate(heads)), heads) for heads in trees)
-        return no_tree("brute") if value == -inf else Decoded(array("i", [-1, *heads]), value, "brute")
-
-    return best
-
-
 @over_family
 @with_any_and_single_root
 def test_the_shortcut_gives_the_value_of_the_chart_and_says_how(name, single_root):
     chance = Random(name)
     system = make_system(name, single_root=single_root)
-    decoder = ShortcutDecoder(system, system.exact(), best_of_all_trees(single_root))
+    decoder = ShortcutDecoder(system, system.exact(), SpanningTree(single_root=single_root))
     proofs = set()
     for _ in range(200 if COMPILED else 20):
         n = chance.randint(1, 5 if COMPILED else 4)
@@ -307,20 +297,19 @@ def crossing_scores():
     return scores
 
 
-def test_beyond_its_limits_the_shortcut_falls_back_and_says_so():
+def test_beyond_its_limits_the_chart_falls_back_and_says_so():
     system = make_system("attardi")
-    spanning = Decoded(array("i", CROSSING), 6.0, "brute")
+    spanning = SpanningTree()
     chart = system.exact()
-    exact = ShortcutDecoder(system, chart, lambda _: spanning)
+    exact = ShortcutDecoder(system, chart, spanning)
     assert exact.best(crossing_scores()).proof == "chart"
     assert exact.best(crossing_scores()).value < 6
-    for limit in ({"max_words": 5}, {"max_bytes": chart.memory(6) - 1}):
-        limited = ShortcutDecoder(system, chart, lambda _: spanning, **limit)
-        assert limited.memory(6) == 0
-        assert limited.best(crossing_scores()) == spanning._replace(proof="fallback")
-        other = ShortcutDecoder(system, chart, lambda _: spanning, fallback=exact.best, **limit)
-        assert other.best(crossing_scores()).proof == "fallback"
-        assert other.best(crossing_scores()).value < 6
+    assert exact.memory(6) == chart.memory(6)
+    for limit in ({"max_words": 5, "max_bytes": None}, {"max_words": None, "max_bytes": chart.memory(6) - 1}):
+        limited = ShortcutDecoder(system, LimitedDecoder(chart, spanning, **limit), spanning)
+        assert limited.memory(6) == spanning.memory(6)
+        assert limited.best(crossing_scores()) == spanning.best(crossing_scores())._replace(proof="fallback")
+        assert limited.best(crossing_scores()).value == 6
 
 
 # Coverage. ----------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from random import Random
 
 from tanglewood.core.chart import Chart, ChartS0S1
@@ -120,50 +120,26 @@ def derivation(system: TransitionSystem, heads: Sequence[int]) -> array[int] | N
 class ShortcutDecoder(Decoder):
     """Asks for the best tree without restrictions first: if the system can derive it, it is the best of its class.
 
-    Only otherwise the chart is needed; where the sentence is longer than ``max_words`` or the chart would take more
-    than ``max_bytes``, ``fallback`` (by default the unrestricted tree) is the answer, and its proof is "fallback". The
-    shortcut holds for scores of arcs only, not of transitions.
-
-    ``spanning`` and ``fallback`` get the scores and return a tree with the same rule about roots as the system.
+    Only otherwise the chart is needed. The shortcut holds for scores of arcs only, not of transitions. ``spanning`` has
+    the same rule about roots as the system.
     """
 
-    def __init__(
-        self,
-        system: TransitionSystem,
-        chart: Decoder,
-        spanning: Callable[[Scores], Decoded],
-        *,
-        max_words: int | None = None,
-        max_bytes: int | None = None,
-        fallback: Callable[[Scores], Decoded] | None = None,
-    ) -> None:
+    def __init__(self, system: TransitionSystem, chart: Decoder, spanning: Decoder) -> None:
         Decoder.__init__(self, single_root=system.single_root)
         self.system = system
         self.chart = chart
         self.spanning = spanning
-        self.max_words = max_words
-        self.max_bytes = max_bytes
-        self.fallback = fallback
-
-    def fits(self, n: int) -> bool:
-        """Whether the chart may be used for n words."""
-        return (self.max_words is None or n <= self.max_words) and (
-            self.max_bytes is None or self.chart.memory(n) <= self.max_bytes
-        )
 
     def memory(self, n: int) -> int:
         """Return the bytes that the chart takes for n words, if it is used at all."""
-        return self.chart.memory(n) if self.fits(n) else 0
+        return self.chart.memory(n)
 
     def best(self, scores: Scores) -> Decoded:
-        """Return the best tree; its proof is "spanning-tree", "chart" or "fallback"."""
-        tree = self.spanning(scores)
+        """Return the best tree; its proof is "spanning-tree" or that of the chart."""
+        tree = self.spanning.best(scores)
         if not tree.found:
             return no_tree("spanning-tree")
         moves = derivation(self.system, tree.heads)
         if moves is not None:
             return Decoded(tree.heads, tree.value, "spanning-tree", moves)
-        if self.fits(words_in(scores)):
-            return self.chart.best(scores)
-        other = tree if self.fallback is None else self.fallback(scores)
-        return other._replace(proof="fallback")
+        return self.chart.best(scores)

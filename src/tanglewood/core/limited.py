@@ -6,10 +6,7 @@ from tanglewood.core.decoder import Decoded, Decoder, Scores, words_in
 
 
 class LimitedDecoder(Decoder):
-    """Decodes with the first decoder where it stays within the limits; else with the fallback, whose name is the proof.
-
-    For charts with a shortcut there is exact.ShortcutDecoder, which needs to fall back less often.
-    """
+    """Decodes with the first decoder where it stays within the limits; else with the fallback."""
 
     def __init__(self, first: Decoder, fallback: Decoder, *, max_words: int | None, max_bytes: int | None) -> None:
         Decoder.__init__(self, single_root=first.single_root)
