@@ -174,13 +174,15 @@ def examples_of(sentences):
     ]
 
 
-def one_epoch(monkeypatch, name, settings, with_root_label=True):
+def one_epoch(monkeypatch, name, settings, with_root_label=True, sizes=(6, 2, 5), more_labels=()):
     """Run one batch through a tiny learner; return it, the twin, its parameters in doubles, gradients and loss."""
     monkeypatch.setattr(network, "EMBEDDED", TINY)
     monkeypatch.setattr(encoder, "EMBEDDED", TINY)
-    monkeypatch.setattr(network, "Sizes", lambda layers: Sizes(6, 2, layers, 5))
+    word, lstm, hidden = sizes
+    monkeypatch.setattr(network, "Sizes", lambda layers: Sizes(word, lstm, layers, hidden))
     sentences = [s for s in toy_sentences(40, seed=4) if len(s) in {4, 6} and not s.tree().is_projective()][:2]
     labels, examples = examples_of(sentences)
+    labels += more_labels
     system = make_system(name, single_root=True)
     task = Task(system, labels, labels.index("root") if with_root_label else -1)
     learner = NetworkLearner(task, Vocabulary.of(sentences), NetworkOptions(**settings).fitted(100), seed=5)
@@ -211,6 +213,23 @@ def test_every_gradient_is_that_of_the_cross_entropy_of_a_slow_twin(monkeypatch,
         wanted = numerical_gradient(lambda: twin.loss(parameters), value)
         np.testing.assert_allclose(gradients[key], wanted, atol=3e-4, rtol=3e-4, err_msg=key)
         assert settings or np.abs(wanted).max() > 1e-3, f"{key} has no gradient: nothing is tested"
+
+
+@pytest.mark.parametrize("more", [0, 10, 70])
+def test_gradients_of_a_larger_network_agree_in_random_directions(monkeypatch, more):
+    """Sizes for which the kernels take whole vectors, and some that do not fill the last one."""
+    more_labels = [f"more{i}" for i in range(more)]
+    twin, parameters, gradients, _ = one_epoch(monkeypatch, "swap", {}, sizes=(40, 20, 70), more_labels=more_labels)
+    chance = np.random.default_rng(more)
+    step = 1e-6
+    for key, value in parameters.items():
+        for _ in range(3):
+            direction = chance.normal(0, 1, value.shape)
+            above, below = (
+                twin.loss({**parameters, key: value + change}) for change in (step * direction, -step * direction)
+            )
+            wanted = (above - below) / (2 * step)
+            assert (gradients[key] * direction).sum() == pytest.approx(wanted, rel=2e-3, abs=5e-3), key
 
 
 def test_without_a_root_label_labels_of_arcs_from_0_are_learnt_too(monkeypatch):
@@ -288,12 +307,13 @@ def test_rounded_products_are_nearly_those_of_floats(n_rows, n_in, n_out):
 # The LSTM. --------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def lstm():
+@pytest.fixture(params=[3, 18], ids="width {}".format)
+def lstm(request):
+    width = request.param
     chance = np.random.default_rng(7)
-    inputs = chance.normal(0, 1, (sum(LENGTHS), 12)).astype(np.float32)
-    recurrent = chance.normal(0, 1, (3, 12)).astype(np.float32)
-    return inputs, recurrent, chance.normal(0, 1, (sum(LENGTHS), 3)).astype(np.float32)
+    inputs = chance.normal(0, 1, (sum(LENGTHS), 4 * width)).astype(np.float32)
+    recurrent = chance.normal(0, 1.7 / width**0.5, (width, 4 * width)).astype(np.float32)
+    return inputs, recurrent, chance.normal(0, 1, (sum(LENGTHS), width)).astype(np.float32)
 
 
 def sentence_by_sentence(inputs, recurrent, *, backward):
