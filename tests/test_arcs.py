@@ -138,11 +138,11 @@ def test_scores_are_the_sums_of_the_weights_of_the_features():
             for word in range(1, state.n + 1):
                 if head == word:
                     continue
-                (score,) = model.arcs.score(array("i", features[0].extract(state, head, word)))
+                (score,) = model.tables["arcs"].score(array("i", features[0].extract(state, head, word)))
                 if head == 0 and root:
                     best = model.task.root_label
                 else:
-                    labels = model.labels.score(array("i", features[1].extract(state, head, word)))
+                    labels = model.tables["labels"].score(array("i", features[1].extract(state, head, word)))
                     best = max((k for k in range(len(labels)) if k != model.task.root_label), key=lambda k: labels[k])
                     score += labels[best]
                 assert arcs.scores[head, word] == pytest.approx(score, rel=1e-5, abs=1e-6)

@@ -19,8 +19,8 @@ from tanglewood.errors import ConfigError
 from tanglewood.scorers.arc_core import ArcCore, ArcTrainer, label_table
 from tanglewood.scorers.arc_templates import GUIDED, SHIPPED, ArcTemplates
 from tanglewood.scorers.base import ArcScores, Example, Guess, Task
-from tanglewood.scorers.linear import WordNumbers, freeze_tables, restore_tables, save_tables
-from tanglewood.scorers.linear_weights import MOST_CLASSES, LearningWeights, Weights
+from tanglewood.scorers.linear import TableModel, WordNumbers, freeze_tables, restore_tables, save_tables
+from tanglewood.scorers.linear_weights import MOST_CLASSES, LearningWeights
 from tanglewood.scorers.words import Word
 from tanglewood.treebank.sentence import Sentence
 
@@ -42,7 +42,8 @@ class ArcWorkspace:
         self.numbers = WordNumbers()
         self.guided = model.guided
         self.sharpness = model.sharpness
-        self.core = ArcCore(model.templates, len(model.task.labels), model.task.root_label, model.arcs, model.labels)
+        task, tables = model.task, model.tables
+        self.core = ArcCore(model.templates, len(task.labels), task.root_label, tables["arcs"], tables["labels"])
         self.encode([])
 
     def encode(self, sentences: Sequence[Sequence[Word]], guesses: Sequence[Guess] = ()) -> None:
@@ -62,11 +63,13 @@ class ArcWorkspace:
         return found
 
 
-class ArcModel:
-    """Averaged weights, small ones left out, as integers.
+class ArcModel(TableModel):
+    """Scores arcs and labels.
 
     The margins that it learns are no probabilities; times ``sharpness`` they come closest to being their logarithms.
     """
+
+    templates: ArcTemplates
 
     def __init__(
         self,
@@ -78,34 +81,17 @@ class ArcModel:
         guided: bool,
         sharpness: float = 1.0,
     ) -> None:
-        self.task = task
-        self.templates = templates
+        TableModel.__init__(self, task, templates, arrays, scales, {"arcs": 1, "labels": max(len(task.labels), 1)})
         self.guided = guided
         self.sharpness = sharpness
-        self._arrays = arrays
-        self.scales = dict(scales)
-        sizes = {"arcs": 1, "labels": max(len(task.labels), 1)}
-        self.arcs, self.labels = (
-            Weights(arrays[f"{name}.keys"], arrays[f"{name}.entries"], size, scales[name])
-            for name, size in sizes.items()
-        )
 
     def workspace(self) -> ArcWorkspace:
         """Return a workspace for one thread."""
         return ArcWorkspace(self)
 
-    def arrays(self) -> Mapping[str, Any]:
-        """Return keys and entries of the two tables."""
-        return self._arrays
-
     def settings(self) -> dict[str, Any]:
-        """Return templates and scales."""
-        return {
-            "templates": self.templates.as_dict(),
-            "scales": self.scales,
-            "guided": self.guided,
-            "sharpness": self.sharpness,
-        }
+        """Return templates, scales, and what else the model knows."""
+        return {**TableModel.settings(self), "guided": self.guided, "sharpness": self.sharpness}
 
     @classmethod
     def load(cls, task: Task, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> ArcModel:

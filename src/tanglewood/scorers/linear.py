@@ -21,7 +21,7 @@ from tanglewood.scorers.base import Example, Task
 from tanglewood.scorers.linear_core import LinearCore, LinearTrainer
 from tanglewood.scorers.linear_features import FeatureSet, WordTable
 from tanglewood.scorers.linear_weights import MOST_CLASSES, LearningWeights, Weights
-from tanglewood.scorers.templates import SHIPPED, Templates
+from tanglewood.scorers.templates import SHIPPED, TemplateLists, Templates
 from tanglewood.scorers.words import ROOT, Word
 from tanglewood.treebank.sentence import Sentence
 
@@ -120,8 +120,8 @@ class LinearWorkspace:
             model.task.system,
             FeatureSet(model.templates.moves),
             FeatureSet(model.templates.labels, arc=True),
-            model.moves,
-            model.labels,
+            model.tables["moves"],
+            model.tables["labels"],
         )
         self.words, self.offsets = self.numbers.table([])
 
@@ -135,36 +135,49 @@ class LinearWorkspace:
         return self.core
 
 
-class LinearModel:
-    """Averaged weights, small ones left out, as integers."""
+class TableModel:
+    """Averaged weights, small ones left out, as integers: a table for each name, with so many classes."""
 
     def __init__(
-        self, task: Task, templates: Templates, arrays: Mapping[str, memoryview], scales: Mapping[str, float]
+        self,
+        task: Task,
+        templates: TemplateLists,
+        arrays: Mapping[str, memoryview],
+        scales: Mapping[str, float],
+        sizes: Mapping[str, int],
     ) -> None:
         self.task = task
         self.templates = templates
-        self._arrays = arrays
         self.scales = dict(scales)
-        sizes = {"moves": task.system.n_moves, "labels": max(len(task.labels), 1)}
-        self.moves, self.labels = (
-            Weights(arrays[f"{name}.keys"], arrays[f"{name}.entries"], size, scales[name])
+        self.tables = {
+            name: Weights(arrays[f"{name}.keys"], arrays[f"{name}.entries"], size, scales[name])
             for name, size in sizes.items()
-        )
-
-    def workspace(self) -> LinearWorkspace:
-        """Return a workspace for one thread."""
-        return LinearWorkspace(self)
+        }
+        self._arrays = arrays
 
     def arrays(self) -> Mapping[str, Any]:
-        """Return keys and entries of the two tables."""
+        """Return keys and entries of the tables."""
         return self._arrays
 
     def settings(self) -> dict[str, Any]:
         """Return templates and scales."""
-        return {
-            "templates": self.templates.as_dict(),
-            "scales": self.scales,
-        }
+        return {"templates": self.templates.as_dict(), "scales": self.scales}
+
+
+class LinearModel(TableModel):
+    """Scores moves and labels."""
+
+    templates: Templates
+
+    def __init__(
+        self, task: Task, templates: Templates, arrays: Mapping[str, memoryview], scales: Mapping[str, float]
+    ) -> None:
+        sizes = {"moves": task.system.n_moves, "labels": max(len(task.labels), 1)}
+        TableModel.__init__(self, task, templates, arrays, scales, sizes)
+
+    def workspace(self) -> LinearWorkspace:
+        """Return a workspace for one thread."""
+        return LinearWorkspace(self)
 
     @classmethod
     def load(cls, task: Task, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> LinearModel:
