@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Draw one sentence."""
-    from tanglewood.show import svg, text
+    from tanglewood.show import svg, tree
     from tanglewood.treebank.conllu import writing
 
     sentence = choose_sentence(args)
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
         on_screen = args.output == "-" and sys.stdout.isatty()
         width = shutil.get_terminal_size().columns if on_screen else None
         colour = on_screen and "NO_COLOR" not in os.environ
-        drawing = text.draw(sentence.forms, sentence.tree(), width=width, colour=colour, tags=tags)
+        drawing = tree.draw(sentence.forms, sentence.tree(), width=width, colour=colour, tags=tags)
     with writing(args.output) as out:
         out.write(f"{drawing.rstrip()}\n".encode())
     return 0

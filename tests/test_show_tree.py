@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tanglewood.show.layout import cells
-from tanglewood.show.text import GLYPHS, draw
+from tanglewood.show.tree import GLYPHS, draw
 from tanglewood.treebank.tree import Tree
 
 DOUBLE = set("═║╔╗╚╝╠╣╦╩╬╒╕╘╛╞╡╤╧╪╓╖╙╜╟╢╥╨╫")
