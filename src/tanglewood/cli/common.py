@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -28,9 +28,15 @@ OPTIONS = {  # command-line word -> (type, metavar, help); the systems know whic
 }
 
 
-def add_reading(parser: argparse.ArgumentParser, *, files: str | int = "+") -> None:
-    """Add the files, as many as argparse's nargs says, and what to do about bad sentences."""
-    parser.add_argument("files", nargs=files, metavar="FILE", help="CoNLL-U or CoNLL-X, plain, .gz or .xz; - is stdin")
+def add_reading(parser: argparse.ArgumentParser, *, files: str | int = "+", text: bool = False) -> None:
+    """Add the files, as many as argparse's nargs says, or raw text, and what to do about bad sentences."""
+    parser.add_argument(
+        "files",
+        nargs=files,
+        metavar="FILE|TEXT" if text else "FILE",
+        help="CoNLL-U or CoNLL-X, plain, .gz or .xz; - is stdin"
+        + ("; or text to parse: whatever has a space in it and is no file" if text else ""),
+    )
     parser.add_argument(
         "--on-error",
         choices=("stop", "skip", "report"),
@@ -38,6 +44,11 @@ def add_reading(parser: argparse.ArgumentParser, *, files: str | int = "+") -> N
         help="at a malformed sentence: stop (default); skip it and list all skipped ones at the end; "
         "report it at once, go on, and end with exit status 1",
     )
+
+
+def is_text(argument: str) -> bool:
+    """Tell whether an argument is raw text and no file name: there is white space in it and no file of that name."""
+    return any(map(str.isspace, argument)) and not os.path.exists(argument)  # noqa: PTH110 - a text may be too long a path
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -144,17 +155,23 @@ class Reading:
 def choose_sentence(args: argparse.Namespace) -> Sentence:
     """Return the sentence asked for by --sentence or --sent-id, by default the first."""
     (file,) = args.files
+    reading = Reading(args)
+    try:
+        return choose_from(reading.sentences(file), args, file)[1]
+    finally:
+        reading.close()
+
+
+def choose_from(sentences: Iterable[Sentence], args: argparse.Namespace, source: str) -> tuple[int, Sentence]:
+    """Return the sentence asked for by --sentence or --sent-id, by default the first, and its number from 1."""
     wanted = f"sent_id {args.sent_id}" if args.sent_id else f"sentence {args.sentence or 1}"
     if args.sentence is not None and args.sentence < 1:
         raise ConfigError(f"--sentence {args.sentence}: sentences are counted from 1")
-    reading = Reading(args)
     number = 0
-    for number, sentence in enumerate(reading.sentences(file), start=1):
+    for number, sentence in enumerate(sentences, start=1):
         if sentence.sent_id == args.sent_id if args.sent_id else number == (args.sentence or 1):
-            reading.close()
-            return sentence
-    reading.close()
-    raise ConfigError(f"{file}: there is no {wanted} among its {_count(number, 'sentence')}")
+            return number, sentence
+    raise ConfigError(f"{source}: there is no {wanted} among its {_count(number, 'sentence')}")
 
 
 class Progress:

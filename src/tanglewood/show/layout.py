@@ -149,7 +149,7 @@ def lay_out(
         return [sentence.line(1, len(word_widths))] if word_widths else []
     lines = sentence.broken(most)
     low, high = most // 2, most
-    while 1 < len(lines) and high - low > 1 + most // 50 and len(word_widths) <= MOST_BALANCED:
+    while len(lines) > 1 and high - low > 1 + most // 50 and len(word_widths) <= MOST_BALANCED:
         middle = (low + high) // 2
         narrower = sentence.broken(middle, at_most=len(lines))
         if len(narrower) > len(lines) or max(line.width for line in narrower) > most:
@@ -298,7 +298,10 @@ def plan(words: list[int], pieces: list[Piece], word_widths: Sequence[int], meas
         free = 0  # the labels of the root arrows stand side by side in the outermost line
         for index in roots:
             if pieces[index].below == below:
-                widen(pieces[index].dependent if free else 1, free + text_widths[index] // 2 - x_of(index, pieces[index].dependent))
+                widen(
+                    pieces[index].dependent if free else 1,
+                    free + text_widths[index] // 2 - x_of(index, pieces[index].dependent),
+                )
                 x = x_of(index, pieces[index].dependent)
                 free = x + text_widths[index] - text_widths[index] // 2 + measure.gap
 

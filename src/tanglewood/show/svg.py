@@ -118,9 +118,10 @@ def draw(
 
 def _dark() -> str:
     rules = (
-        ", ".join(f".tanglewood {kind}" for kind in kinds.split(", ")) + f" {{ {rule} }}" for kinds, rule in DARK.items()
+        ", ".join(f".tanglewood {kind}" for kind in kinds.split(", ")) + f" {{ {rule} }}"
+        for kinds, rule in DARK.items()
     )
-    return f"@media (prefers-color-scheme: dark) {{ {' '.join(rules)} }}"
+    return f"@media screen and (prefers-color-scheme: dark) {{ {' '.join(rules)} }}"
 
 
 def text_width(text: str, size: int) -> int:
@@ -244,6 +245,8 @@ class _Sheet:
             f' color="{colour}">',
             f'<path d="{path}" fill="none" stroke="currentColor" stroke-width="{weight}"{dashes}/>',
         ]
+        if self.focusable is not None:
+            self.parts.append(f'<path class="hit" d="{path}" fill="none" stroke="none" pointer-events="stroke"/>')
         if not piece.leaves:
             back = tip - up * ARROW
             self.parts += [
@@ -284,6 +287,4 @@ def _goal(x: int, y: int, text: str, *, at_left: bool) -> str:
 def _text(kind: str, x: int, y: int, text: str, size: int, colour: str, more: str = "") -> str:
     """Return a text element; `text` is XML already."""
     direction = ' direction="rtl"' if is_right_to_left(text) else ""
-    return (
-        f'<text class="{kind}" x="{x}" y="{y}" font-size="{size}" fill="{colour}"{more}{direction}>{text}</text>'
-    )
+    return f'<text class="{kind}" x="{x}" y="{y}" font-size="{size}" fill="{colour}"{more}{direction}>{text}</text>'

@@ -12,7 +12,6 @@ from tanglewood.show.layout import (
     BOTH,
     FIRST,
     SECOND,
-    Arc,
     Line,
     Measure,
     cell,
@@ -82,7 +81,9 @@ def draw(
     if rows is None:
         rows = _vertical(words, tree, other, marks, width)
     if other is not None:
-        legend = [(f"{SIGNS[part]} only {clean(name)}", part) for part, name in zip((FIRST, SECOND), names, strict=True)]
+        legend = [
+            (f"{SIGNS[part]} only {clean(name)}", part) for part, name in zip((FIRST, SECOND), names, strict=True)
+        ]
         rows += [[], *([(text if width is None else _clip(text, width), COLOURS[part])] for text, part in legend)]
     return "\n".join(_paint(row, colour=colour) for row in rows)
 
