@@ -78,6 +78,7 @@ class Measure:
     step: int  # between two arcs that end at the same word
     pad: int  # of arc on either side of its label, corner included
     text_width: Callable[[str], int]
+    arrow: int  # room for an arrow beside a number at the edge
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +214,7 @@ class _Sentence:
         for word in range(first, last + 1):
             for arc in self.arcs_to[word]:
                 end = column(arc.head) if arc.head else column(word)
-                goal = _goal([arc.head], end == 0) if arc.head and not first <= arc.head <= last else ""
+                goal = str(arc.head) if arc.head and not first <= arc.head <= last else ""
                 pieces.append(Piece((arc,), end, column(word), arc.text, goal))
         for word in range(first, last + 1):
             bundles: dict[tuple[int, bool, str], list[Arc]] = {}
@@ -221,7 +222,7 @@ class _Sentence:
                 if not first <= arc.dependent <= last:
                     bundles.setdefault((column(arc.dependent), arc.nonprojective, arc.part), []).append(arc)
             for (edge, *_), arcs in bundles.items():
-                goal = _goal([arc.dependent for arc in arcs], edge == 0)
+                goal = _goal([arc.dependent for arc in arcs])
                 pieces.append(Piece(tuple(arcs), column(word), edge, "", goal, leaves=True))
         for below in (False, True):
             mine = [i for i, piece in enumerate(pieces) if piece.below == below and piece.head != piece.dependent]
@@ -231,10 +232,9 @@ class _Sentence:
         return pieces
 
 
-def _goal(words: Sequence[int], at_left: bool) -> str:
-    """Name the words that a line leads to beyond the left or the right edge."""
-    text = ", ".join(map(str, words)) if len(words) <= 3 else f"{words[0]} … {words[-1]}"
-    return f"←{text}" if at_left else f"{text}→"
+def _goal(words: Sequence[int]) -> str:
+    """Name the words that a line leads to beyond an edge."""
+    return ", ".join(map(str, words)) if len(words) <= 3 else f"{words[0]} … {words[-1]}"
 
 
 def plan(words: list[int], pieces: list[Piece], word_widths: Sequence[int], measure: Measure) -> Line:
@@ -244,7 +244,7 @@ def plan(words: list[int], pieces: list[Piece], word_widths: Sequence[int], meas
     for piece in pieces:
         if piece.goal:
             column = 0 if piece.left == 0 else edge
-            widths[column] = max(widths[column], measure.text_width(piece.goal))
+            widths[column] = max(widths[column], measure.text_width(piece.goal) + measure.arrow)
     gaps = [measure.gap if widths[0] else 0, *[measure.gap] * (len(words) - 1), measure.gap if widths[edge] else 0]
 
     ports = {

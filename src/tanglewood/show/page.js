@@ -77,8 +77,9 @@ document.addEventListener("keydown", (event) => {
   const word = event.target.closest && event.target.closest(".word");
   const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
   if (!word || !step) return;
-  const all = [...word.closest("svg").querySelectorAll(".word")];  // from left to right, line by line
-  const next = all[all.indexOf(word) + step];
+  const svg = word.closest("svg");
+  const all = [...svg.querySelectorAll(".word")];
+  const next = all[all.indexOf(word) + (svg.dataset.direction === "rtl" ? -step : step)];
   if (next) {
     event.preventDefault();
     next.focus();

@@ -34,8 +34,10 @@ ARROW = 8  # height of an arrowhead
 MARGIN = 18
 BETWEEN = 26  # two lines
 ROW = TAG_SIZE + 6
+DATA_TURNED = ' data-direction="rtl"'
 WIDTH = 1200  # of the picture; a longer sentence is continued in a further line
 FONTS = "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif"
+SIGN_FONTS = "'Noto Sans Math', 'DejaVu Sans', 'Segoe UI', Helvetica, Arial, sans-serif"  # Noto Sans has no ≠
 
 # Light colours stand in attributes, which every program understands; browsers in dark mode follow the style sheet.
 PAGE, WORD, TAG, PLAIN, MARKED = "#ffffff", "#1b1f24", "#656d76", "#4a5361", "#c2410c"
@@ -105,7 +107,7 @@ def draw(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" class="tanglewood" role="{"group" if focusable else "img"}"'
             f' width="{full}" height="{height}" viewBox="0 0 {full} {height}" font-family="{FONTS}"'
-            ' text-anchor="middle">',
+            f' text-anchor="middle"{DATA_TURNED * turned}>',
             f"<title>{escape(clean(title))}</title>",
             *([f"<style>{_dark()}</style>"] if style else []),
             f'<rect class="page" width="{full}" height="{height}" rx="6" fill="{PAGE}"/>',
@@ -140,7 +142,7 @@ def _em(char: str) -> float:
     return 0.75 if char.isupper() else 0.63
 
 
-MEASURE = Measure(gap=20, step=10, pad=15, text_width=lambda text: text_width(text, LABEL_SIZE))
+MEASURE = Measure(gap=20, step=10, pad=15, text_width=lambda text: text_width(text, LABEL_SIZE), arrow=8)
 
 
 class _Sheet:
@@ -158,9 +160,9 @@ class _Sheet:
 
     def legend(self, names: tuple[str, str]) -> None:
         """Say what the colours and sides mean."""
-        texts = [(BOTH, "in both"), (FIRST, f"↑ only {clean(names[0])}"), (SECOND, f"↓ only {clean(names[1])}")]
+        first, second = map(clean, names)
         x = MARGIN
-        for part, text in texts:
+        for part, text in ((BOTH, "in both"), (FIRST, f"above: only {first}"), (SECOND, f"below: only {second}")):
             colour, weight = _look(part, nonprojective=False)
             self.parts.append(
                 f'<g class="legend {part}" color="{colour}">'
@@ -195,7 +197,7 @@ class _Sheet:
                 self._arc(piece, *xs, outside=bottom, edge=low)
             else:
                 self._arc(piece, *xs, outside=top, edge=edge)
-        for centre, word in zip(line.centres, line.words, strict=True):
+        for word, centre in sorted(zip(line.words, line.centres, strict=True)):  # as they are read and reached by keys
             x = shift + centre
             self.parts.append(self._word(x, baseline, word))
             if self.marks is not None:
@@ -230,7 +232,7 @@ class _Sheet:
             if piece.goal:
                 at = dependent if piece.leaves else head
                 begin, end = (begin, f"H{dependent}") if piece.leaves else (f"M{head} {y}", end)
-                goal = _goal(at, y + TAG_SIZE // 3, piece.goal, at_left=piece.left == 0)
+                goal = _goal(at, y, piece.goal, at_left=piece.left == 0)
             path = begin + (f"H{label - gap}M{label + gap} {y}" if piece.text else "") + end
             text_y = y + LABEL_SIZE // 3
         else:
@@ -273,14 +275,18 @@ def _label(arc: Arc) -> str:
         f"{escape(text)}</tspan>"
         for part, text in ((FIRST, arc.label), (SECOND, arc.other))
     )
-    return f"{first} ≠ {second}"
+    return f'{first}<tspan font-family="{SIGN_FONTS}"> ≠ </tspan>{second}'
 
 
 def _goal(x: int, y: int, text: str, *, at_left: bool) -> str:
-    x, anchor = (x - 3, "end") if at_left else (x + 3, "start")
+    """Name the words that a line leads to where it ends at the edge, with an angle that points there."""
+    out, anchor = (-1, "end") if at_left else (1, "start")
+    tip = x + out * (text_width(text, TAG_SIZE) + 9)
     return (
-        f'<text class="goal" x="{x}" y="{y}" font-size="{TAG_SIZE}" fill="currentColor" text-anchor="{anchor}">'
-        f"{escape(text)}</text>"
+        f'<text class="goal" x="{x + out * 3}" y="{y + TAG_SIZE // 3}" font-size="{TAG_SIZE}" fill="currentColor"'
+        f' text-anchor="{anchor}">{escape(text)}</text>'
+        f'<polyline points="{tip - out * 3},{y - 3} {tip},{y} {tip - out * 3},{y + 3}" fill="none"'
+        ' stroke="currentColor"/>'
     )
 
 

@@ -21,7 +21,7 @@ ESCAPES = str.maketrans(
         **{char: f"\\{char}" for char in "{}$#%_"},
     }
 )
-MEASURE = Measure(gap=2, step=1, pad=1, text_width=len)
+MEASURE = Measure(gap=2, step=1, pad=1, text_width=len, arrow=0)
 
 
 def draw(tree: Tree, forms: Sequence[str], *, tags: Sequence[str] | None = None, other: Tree | None = None) -> str:

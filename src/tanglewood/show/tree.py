@@ -24,7 +24,7 @@ from tanglewood.show.layout import (
 )
 from tanglewood.treebank.tree import Tree
 
-MEASURE = Measure(gap=2, step=2, pad=1, text_width=cells)
+MEASURE = Measure(gap=2, step=2, pad=1, text_width=cells, arrow=1)
 MOST_WORDS = 60  # in one line when no width is given
 MOST_WRAPPED = 250  # words whose drawing is broken into lines
 MOST_COMBS = 40  # columns of lines in the vertical drawing
@@ -206,7 +206,9 @@ def _horizontal(line: Line, texts: Sequence[Sequence[str]], *, compared: bool) -
         canvas.write(y, line.label_x[index] - cells(piece.text) // 2, piece.text, pen.colour)
         if piece.goal:
             x = dependent[1] if piece.leaves else head[1]
-            canvas.write(y, x - cells(piece.goal) if piece.left == 0 else x + 1, piece.goal, pen.colour)
+            at_left = piece.left == 0
+            goal = f"←{piece.goal}" if at_left else f"{piece.goal}→"
+            canvas.write(y, x - cells(goal) if at_left else x + 1, goal, pen.colour)
     for y, row in enumerate(texts, edge + 1):
         for centre, text in zip(line.centres, row, strict=True):
             canvas.write(y, centre - cells(text) // 2, text)
