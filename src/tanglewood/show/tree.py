@@ -95,7 +95,9 @@ def _in_lines(
     if len(words) > (MOST_WORDS if width is None else MOST_WRAPPED):
         return None
     arcs = [replace(arc, label=SIGNS[arc.part] + arc.label) for arc in tree_arcs(tree, other)]
-    widths = [max(map(cells, column)) for column in zip(*filter(None, (words, tags)), strict=True)]
+    numbers = [*map(str, range(1, len(words) + 1))]  # they stand below the words of broken lines
+    shown = (words, tags, numbers if len(words) > 99 else None)  # two digits always find room
+    widths = [max(map(cells, column)) for column in zip(*filter(None, shown), strict=True)]
     turned = runs_right_to_left([word.strip(STAY) for word in words])
     lines = lay_out(arcs, widths, MEASURE, most=width, right_to_left=turned)
     full = max([line.width for line in lines], default=0)
@@ -103,9 +105,8 @@ def _in_lines(
         return None
     rows: list[Row] = []
     for line in lines:
-        texts = [[row[word - 1] for word in line.words] for row in filter(None, (words, tags))]
-        if len(lines) > 1:
-            texts.append([*map(str, line.words)])
+        kinds = filter(None, (words, tags, numbers if len(lines) > 1 else None))
+        texts = [[row[word - 1] for word in line.words] for row in kinds]
         rows += [[]] if rows else []
         blank: Row = [(" " * (full - line.width), "")] * turned
         rows += [blank + row for row in _horizontal(line, texts, compared=other is not None).cells(line.width)]
