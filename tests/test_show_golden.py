@@ -72,7 +72,7 @@ DRAWINGS = {
     "crossed.svg": lambda: picture(CROSSED, tags=CROSSED.upos),
     "long.svg": lambda: picture(LONG, width=640),
     "compared.svg": lambda: picture(SEEN, other=OTHER, names=NAMES),
-    "hebrew.svg": lambda: picture(HEBREW, width=300),
+    "hebrew.svg": lambda: picture(HEBREW, width=400),
     "odd.svg": lambda: picture(ODD, tags=ODD.upos),
     "odd.html": lambda: page(ODD),
     "compared.html": lambda: page(SEEN, OTHER),

@@ -5,14 +5,14 @@ arc shows what it connects. The page forbids itself to fetch anything.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
 
 from tanglewood.show import svg
 from tanglewood.show.layout import clean, is_right_to_left
-from tanglewood.treebank.sentence import Sentence
+from tanglewood.treebank.sentence import FEATS, LEMMA, Sentence
 from tanglewood.treebank.tree import Tree
 
 WIDTH = 1100  # of a picture
@@ -38,10 +38,11 @@ def draw(
     figures, known = [], []
     for number, sentence in enumerate(sentences):
         other = None if others is None else others[number]
-        facts = [_facts(sentence, word, other, names) for word in range(1, len(sentence) + 1)]
+        tree = sentence.tree()
+        facts = [*_facts(sentence, tree, other, names)]
         known.append(facts)
         picture = svg.draw(
-            sentence.tree(),
+            tree,
             sentence.forms,
             tags=sentence.upos if tags else None,
             title=sentence.text,
@@ -94,25 +95,24 @@ def _figure(number: int, sentence: Sentence, picture: str) -> str:
     )
 
 
-def _facts(sentence: Sentence, word: int, other: Tree | None, names: tuple[str, str]) -> list[tuple[str, str]]:
-    """Return what is known of a word as (name, value), its form first, without a name."""
-    tree = sentence.tree()
-    _, form, lemma, upos, xpos, feats, *_ = (clean(column) for column in sentence.words[word - 1])
+def _facts(
+    sentence: Sentence, tree: Tree, other: Tree | None, names: tuple[str, str]
+) -> Iterator[list[tuple[str, str]]]:
+    """Give what is known of each word as (name, value), its form first, without a name."""
+    forms = [clean(form) for form in sentence.forms]
+    crossed = {*tree.nonprojective_arcs()}
 
-    def relation(tree: Tree) -> str:
+    def relation(tree: Tree, word: int) -> str:
         head = tree.heads[word]
-        return (
-            f"{clean(tree.labels[word])} of {clean(sentence.forms[head - 1])} ({head})"
-            if head
-            else clean(tree.labels[word])
-        )
+        return clean(tree.labels[word]) + (f" of {forms[head - 1]} ({head})" if head else "")
 
-    facts = [("", f"{form} ({word})"), ("lemma", lemma), ("UPOS", upos), ("XPOS", xpos), ("features", feats)]
-    mine = relation(tree)
-    if other is None or relation(other) == mine:
-        facts.append(("relation", mine))
-    else:
-        facts += [(clean(names[0]), mine), (clean(names[1]), relation(other))]
-    if word in tree.nonprojective_arcs():
-        facts.append(("", "non-projective"))
-    return [(name, value) for name, value in facts if value != "_"]
+    for word, columns in enumerate(sentence.words, 1):
+        facts = [("", f"{forms[word - 1]} ({word})")]
+        known = zip(("lemma", "UPOS", "XPOS", "features"), columns[LEMMA : FEATS + 1], strict=True)
+        facts += [(name, clean(value)) for name, value in known if value != "_"]
+        mine = relation(tree, word)
+        theirs = mine if other is None else relation(other, word)
+        same = mine == theirs
+        facts += [("relation", mine)] if same else [(clean(names[0]), mine), (clean(names[1]), theirs)]
+        facts += [("", "non-projective")] * (word in crossed)
+        yield facts

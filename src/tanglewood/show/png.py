@@ -11,6 +11,7 @@ from html import unescape
 from tanglewood.errors import MissingExtraError
 
 CJK = {"CJK": "CJK SC", "HIRAGANA": "CJK JP", "KATAKANA": "CJK JP", "HANGUL": "CJK KR"}
+COMMON = {"LATIN", "GREEK", "CYRILLIC"}
 SCALE = 2.0  # pixels for each of the SVG's: sharp on dense screens and in print
 
 
@@ -29,7 +30,7 @@ def from_svg(drawing: str, *, scale: float = SCALE) -> bytes:
 
 
 def _with_fonts(drawing: str) -> str:
-    """Name a font of its own for every text in another script than Latin.
+    """Name a font of its own for every text in a script that few fonts have.
 
     Where the first font lacks a character, resvg takes any that has it, bold or not.
     """
@@ -42,8 +43,8 @@ def _with_fonts(drawing: str) -> str:
 
 
 def _family(text: str) -> str | None:
-    """Return the Noto font of the first letter that is not Latin."""
+    """Return the Noto font of a text, by its first letter that is not Latin; none for what all fonts have."""
     script = next(
         (unicodedata.name(char, "").split(" ")[0] for char in text if char.isalpha() and char > "\u036f"), None
     )
-    return f"Noto Sans {CJK.get(script, script.title())}" if script and script != "LATIN" else None
+    return f"Noto Sans {CJK.get(script, script.title())}" if script and script not in COMMON else None

@@ -275,7 +275,7 @@ def _label(arc: Arc) -> str:
         f"{escape(text)}</tspan>"
         for part, text in ((FIRST, arc.label), (SECOND, arc.other))
     )
-    return f'{first}<tspan font-family="{SIGN_FONTS}"> ≠ </tspan>{second}'
+    return f'{first} <tspan font-family="{SIGN_FONTS}">≠</tspan> {second}'
 
 
 def _goal(x: int, y: int, text: str, *, at_left: bool) -> str:
