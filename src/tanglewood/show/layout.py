@@ -13,7 +13,7 @@ from itertools import accumulate, groupby, pairwise
 from tanglewood.treebank.tree import Tree
 
 BOTH, FIRST, SECOND = "both", "first", "second"  # of two analyses: which of them have an arc
-MOST_BALANCED = 250  # words of a sentence whose lines are made equally long
+MOST_BALANCED = 250  # words of a sentence for which several ways to break it are tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ def tree_arcs(tree: Tree, other: Tree | None = None) -> list[Arc]:
 def lay_out(
     arcs: Sequence[Arc], word_widths: Sequence[int], measure: Measure, *, most: int | None, right_to_left: bool = False
 ) -> list[Line]:
-    """Return the lines of a drawing, none wider than `most` unless a single word needs that; all about equally wide.
+    """Return the lines of a drawing, broken where few arcs are cut; none is wider than `most` unless one word needs it.
 
     An arc between two lines is in both of them: at its dependent with its label, at its head together with others.
     """
@@ -149,15 +149,13 @@ def lay_out(
     if most is None:
         return [sentence.line(1, len(word_widths))] if word_widths else []
     lines = sentence.broken(most)
-    low, high = most // 2, most
-    while len(lines) > 1 and high - low > 1 + most // 50 and len(word_widths) <= MOST_BALANCED:
-        middle = (low + high) // 2
-        narrower = sentence.broken(middle, at_most=len(lines))
-        if len(narrower) > len(lines) or max(line.width for line in narrower) > most:
-            low = middle
-        else:
-            lines, high = narrower, middle
-    return lines
+    tries = [lines]
+    for share in range(15, 8, -1) if len(lines) > 1 and len(word_widths) <= MOST_BALANCED else ():
+        narrower = sentence.broken(most * share // 16, at_most=len(lines))
+        if len(narrower) > len(lines):
+            break
+        tries.append(narrower)
+    return min(tries, key=lambda lines: (any(line.width > most for line in lines), sentence.ugliness(lines)))
 
 
 class _Sentence:
@@ -197,6 +195,11 @@ class _Sentence:
             lines.append(shorter if shorter.width <= most else line)
             first += len(lines[-1].words)
         return lines
+
+    def ugliness(self, lines: Sequence[Line]) -> float:
+        """Return how many arcs the breaks cut, and a little more if the lines are of different width."""
+        widest = max([line.width for line in lines], default=1)
+        return sum(self.cut[max(line.words)] + 3 * (1 - line.width / widest) ** 2 for line in lines)
 
     def line(self, first: int, last: int) -> Line:
         """Return a line of the words from `first` to `last`."""
