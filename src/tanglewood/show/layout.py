@@ -189,12 +189,18 @@ class _Sentence:
             while line.width > most and last > first:
                 last -= 1
                 line = self.line(first, last)
-            shortest = first + 3 * (last - first) // 4
-            better = min(range(last, shortest - 1, -1), key=self.cut.__getitem__) if last < n else last
+            better = self._best_end(first, last)
             shorter = line if better == last else self.line(first, better)
             lines.append(shorter if shorter.width <= most else line)
             first += len(lines[-1].words)
         return lines
+
+    def _best_end(self, first: int, last: int) -> int:
+        """Return the word after which to break a line that may go on to `last`: few arcs cut, and not far too early."""
+        if last in (first, len(self.widths)):
+            return last
+        ends = range(last, first + (last - first) // 2 - 1, -1)
+        return min(ends, key=lambda end: self.cut[end] + 2 * (last - end) / (last - first))
 
     def ugliness(self, lines: Sequence[Line]) -> float:
         """Return how many arcs the breaks cut, and a little more if the lines are of different width."""

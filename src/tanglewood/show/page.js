@@ -45,10 +45,13 @@ function show(element) {
   }
   card.hidden = false;
   const box = element.getBoundingClientRect();
-  const left = Math.min(Math.max(8, box.left + box.width / 2 - card.offsetWidth / 2), innerWidth - card.offsetWidth - 8);
-  const fits = box.bottom + 28 + card.offsetHeight < innerHeight;
-  card.style.left = `${left + scrollX}px`;
-  card.style.top = `${(fits ? box.bottom + 24 : box.top - card.offsetHeight - 8) + scrollY}px`;
+  const place = (left, top) => Object.assign(card.style, { left: `${left + scrollX}px`, top: `${top + scrollY}px` });
+  const right = innerWidth - card.offsetWidth - 8;
+  if (box.bottom + 28 + card.offsetHeight < innerHeight) {
+    place(Math.min(Math.max(8, box.left + box.width / 2 - card.offsetWidth / 2), right), box.bottom + 24);
+  } else {  // not over the arcs: in the far corner
+    place(box.left > innerWidth / 2 ? 8 : right, innerHeight - card.offsetHeight - 8);
+  }
 }
 
 function clear() {

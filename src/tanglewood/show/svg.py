@@ -137,12 +137,12 @@ def _em(char: str) -> float:
         return 0.0
     if unicodedata.east_asian_width(char) in {"W", "F"} or char in "mwMW@%—…→←≠":
         return 1.0
-    if char in "iljI.,:;'|!() ":
+    if char in "iljI.,:;'|!()‹› ":
         return 0.4
     return 0.75 if char.isupper() else 0.63
 
 
-MEASURE = Measure(gap=20, step=10, pad=15, text_width=lambda text: text_width(text, LABEL_SIZE), arrow=8)
+MEASURE = Measure(gap=20, step=10, pad=15, text_width=lambda text: text_width(text, LABEL_SIZE), arrow=12)
 
 
 class _Sheet:
@@ -280,13 +280,10 @@ def _label(arc: Arc) -> str:
 
 def _goal(x: int, y: int, text: str, *, at_left: bool) -> str:
     """Name the words that a line leads to where it ends at the edge, with an angle that points there."""
-    out, anchor = (-1, "end") if at_left else (1, "start")
-    tip = x + out * (text_width(text, TAG_SIZE) + 9)
+    x, anchor, text = (x - 3, "end", f"‹ {text}") if at_left else (x + 3, "start", f"{text} ›")
     return (
-        f'<text class="goal" x="{x + out * 3}" y="{y + TAG_SIZE // 3}" font-size="{TAG_SIZE}" fill="currentColor"'
+        f'<text class="goal" x="{x}" y="{y + TAG_SIZE // 3}" font-size="{TAG_SIZE}" fill="currentColor"'
         f' text-anchor="{anchor}">{escape(text)}</text>'
-        f'<polyline points="{tip - out * 3},{y - 3} {tip},{y} {tip - out * 3},{y + 3}" fill="none"'
-        ' stroke="currentColor"/>'
     )
 
 
