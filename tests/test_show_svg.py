@@ -309,7 +309,7 @@ def test_what_does_not_fit_is_an_error():
         draw(Tree([0, 1]), ["a"])
     with pytest.raises(ValueError, match="3 tags for a tree of 2 words"):
         draw(Tree([0, 1]), tags=["X"] * 3)
-    with pytest.raises(ValueError, match="a tree of 1 words to compare with one of 2"):
+    with pytest.raises(ValueError, match="1 others for a tree of 2 words"):
         draw(Tree([0, 1]), other=Tree([0]))
     with pytest.raises(ValueError, match="200 pixels or more, not 100"):
         draw(Tree([0, 1]), width=100)

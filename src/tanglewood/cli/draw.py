@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import argparse
 
     from tanglewood.treebank.sentence import Sentence
+    from tanglewood.treebank.tree import Tree
 
 HELP = "draw trees in the terminal, as SVG, HTML, PNG or TikZ; compare two"
 EXAMPLES = """\
@@ -51,50 +53,51 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Draw one sentence or more."""
-    from tanglewood.show import html, png, svg, tikz, tree
+    from tanglewood.show import html, png
     from tanglewood.treebank.conllu import writing
 
     kind = _format(args)
     if kind == "png":
         png.check_png()
+    width = _width(args, kind)
     found = _chosen(args, kind)
     sentences = [sentence for _, sentence in found]
-    others, names = None, ("", "")
-    if args.compare is not None:
-        others = [other.tree() for other in _counterparts(args, found)]
-        names = _names(args)
-    width = _width(args, kind)
-    on_screen = args.output == "-" and sys.stdout.isatty()
+    others = None if args.compare is None else [other.tree() for other in _counterparts(args, found)]
+    names = _names(args)
     if kind == "html":
         title = sentences[0].text if len(sentences) == 1 else None
         drawings = [html.draw(sentences, tags=args.tags, title=title, others=others, names=names, width=width)]
     else:
-        drawings = []
-        for number, sentence in enumerate(sentences):
-            tags = sentence.upos if args.tags else None
-            other = None if others is None else others[number]
-            if kind == "tree":
-                colour = on_screen and "NO_COLOR" not in os.environ
-                drawing = tree.draw(
-                    sentence.forms, sentence.tree(), width=width, colour=colour, tags=tags, other=other, names=names
-                )
-            elif kind == "tikz":
-                drawing = tikz.draw(sentence.tree(), sentence.forms, tags=tags, other=other)
-            else:
-                drawing = svg.draw(
-                    sentence.tree(),
-                    sentence.forms,
-                    tags=tags,
-                    title=sentence.text,
-                    other=other,
-                    names=names,
-                    width=width,
-                )
-            drawings.append(drawing)
+        pairs = zip_longest(sentences, others or [])
+        drawings = [_draw(args, kind, sentence, other, names, width) for sentence, other in pairs]
     data = "\n".join(f"{drawing.rstrip()}\n" for drawing in drawings).encode()
     with writing(args.output) as out:
         out.write(png.from_svg(drawings[0]) if kind == "png" else data)
     return 0
+
+
+def _draw(
+    args: argparse.Namespace,
+    kind: str,
+    sentence: Sentence,
+    other: Tree | None,
+    names: tuple[str, str],
+    width: int | None,
+) -> str:
+    """Return the drawing of one sentence; for PNG, the SVG to make it of."""
+    from tanglewood.show import svg, tikz, tree
+
+    forms, tags = sentence.forms, sentence.upos if args.tags else None
+    if kind == "tree":
+        colour = _on_screen(args) and "NO_COLOR" not in os.environ
+        return tree.draw(forms, sentence.tree(), width=width, colour=colour, tags=tags, other=other, names=names)
+    if kind == "tikz":
+        return tikz.draw(sentence.tree(), forms, tags=tags, other=other)
+    return svg.draw(sentence.tree(), forms, tags=tags, title=sentence.text, other=other, names=names, width=width)
+
+
+def _on_screen(args: argparse.Namespace) -> bool:
+    return args.output == "-" and sys.stdout.isatty()
 
 
 def _format(args: argparse.Namespace) -> str:
@@ -106,7 +109,7 @@ def _format(args: argparse.Namespace) -> str:
         if kind is None:
             known = ", ".join(FORMATS.values())
             raise ConfigError(f"-o {args.output}: the name should end in one of {known}, or --format say what to write")
-    if kind == "png" and args.output == "-" and sys.stdout.isatty():
+    if kind == "png" and _on_screen(args):
         raise ConfigError("a terminal shows no PNG; -o should name a file")
     return kind or "tree"
 
@@ -116,8 +119,7 @@ def _width(args: argparse.Namespace, kind: str) -> int | None:
     from tanglewood.show import html, svg
 
     if args.width is None:
-        on_screen = args.output == "-" and sys.stdout.isatty()
-        screen = max(10, shutil.get_terminal_size().columns) if on_screen else None
+        screen = max(10, shutil.get_terminal_size().columns) if _on_screen(args) else None
         return {"svg": svg.WIDTH, "png": svg.WIDTH, "html": html.WIDTH}.get(kind, screen)
     if kind == "tikz":
         raise ConfigError("--width: a drawing for LaTeX is not broken into lines")
@@ -181,6 +183,8 @@ def _counterparts(args: argparse.Namespace, found: list[tuple[int, Sentence]]) -
 
 def _names(args: argparse.Namespace) -> tuple[str, str]:
     """Return what the two files are called in a legend: their names, with folders only if need be."""
+    if args.compare is None:
+        return "", ""
     first = "text" if is_text(args.files[0]) else args.files[0]
     short = Path(first).name, Path(args.compare).name
     return short if short[0] != short[1] else (first, args.compare)

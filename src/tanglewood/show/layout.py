@@ -6,7 +6,7 @@ edge; a sentence that is written from right to left has its first word in the la
 """
 
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby, pairwise
 
@@ -158,6 +158,11 @@ def lay_out(
     return min(tries, key=lambda lines: (any(line.width > most for line in lines), sentence.ugliness(lines)))
 
 
+def in_one_line(arcs: Sequence[Arc], length: int, *, right_to_left: bool = False) -> list[Piece]:
+    """Return columns and levels of all arcs for a medium that places words and labels itself."""
+    return _Sentence(arcs, [0] * length, Measure(0, 0, 0, len, 0), right_to_left).pieces(1, length)
+
+
 class _Sentence:
     """Words and arcs of a sentence, and what it takes to draw any stretch of it as a line."""
 
@@ -210,9 +215,9 @@ class _Sentence:
     def line(self, first: int, last: int) -> Line:
         """Return a line of the words from `first` to `last`."""
         words = [*range(first, last + 1)]
-        return plan(words[::-1] if self.right_to_left else words, self._pieces(first, last), self.widths, self.measure)
+        return plan(words[::-1] if self.right_to_left else words, self.pieces(first, last), self.widths, self.measure)
 
-    def _pieces(self, first: int, last: int) -> list[Piece]:
+    def pieces(self, first: int, last: int) -> list[Piece]:
         """Return what a line shows of the arcs, in the order of their dependents; then the arcs that leave it."""
 
         def column(word: int) -> int:
@@ -346,6 +351,13 @@ def _ports(column: int, pieces: Sequence[Piece], *, below: bool, most: int) -> l
         for side in (lefts, roots, rights)
         for _, group in groupby(side, key=lambda i: (pieces[i].head == column, pieces[i].kind))
     ]
+
+
+def check_lengths(tree: Tree, **given: Sized | None) -> None:
+    """Raise an error if something that is given for the words of a tree, or another tree, has not its length."""
+    for name, things in given.items():
+        if things is not None and len(things) != len(tree):
+            raise ValueError(f"{len(things)} {name} for a tree of {len(tree)} words")
 
 
 def clean(text: str) -> str:

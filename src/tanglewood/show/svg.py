@@ -18,6 +18,7 @@ from tanglewood.show.layout import (
     Line,
     Measure,
     Piece,
+    check_lengths,
     clean,
     is_right_to_left,
     lay_out,
@@ -77,11 +78,7 @@ def draw(
     its head, dependent and level as data. Where lines are broken, a group of class `bundle` shows what leaves a word
     for another line. Words have class `word` and their number as data.
     """
-    for name, given in (("forms", forms), ("tags", tags), ("descriptions", focusable)):
-        if given is not None and len(given) != len(tree):
-            raise ValueError(f"{len(given)} {name} for a tree of {len(tree)} words")
-    if other is not None and len(other) != len(tree):
-        raise ValueError(f"a tree of {len(other)} words to compare with one of {len(tree)}")
+    check_lengths(tree, forms=forms, tags=tags, descriptions=focusable, others=other)
     if width is not None and width < 200:
         raise ValueError(f"a picture needs a width of 200 pixels or more, not {width}")
     words = [clean(form) for form in forms or map(str, range(1, len(tree) + 1))]
