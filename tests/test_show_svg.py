@@ -269,6 +269,7 @@ def test_nothing_is_fetched_and_no_id_can_clash():
 def test_words_are_numbers_without_forms_and_right_to_left_words_say_so():
     assert ">1</text>" in draw(Tree([2, 0]))
     assert 'direction="rtl">שלום</text>' in draw(Tree([0]), ["שלום"])
+    assert 'direction="rtl">&amp;שלום</text>' in draw(Tree([0]), ["&שלום"])
     assert "rtl" not in draw(Tree([0]), ["peace"])
 
 

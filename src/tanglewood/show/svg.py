@@ -92,9 +92,8 @@ def draw(
     most = None if width is None else width - 2 * MARGIN
     lines = lay_out(tree_arcs(tree, other), below, MEASURE, most=most, right_to_left=turned)
 
-    sheet = _Sheet(max([line.width for line in lines], default=0), words, marks if tags else None, focusable)
-    sheet.numbered = len(lines) > 1
-    sheet.compared = other is not None
+    sheet = _Sheet(words, marks if tags else None, focusable, numbered=len(lines) > 1, compared=other is not None)
+    sheet.width = max([line.width for line in lines], default=0)
     if other is not None:
         sheet.legend(names)
     for line in lines:
@@ -145,13 +144,22 @@ MEASURE = Measure(gap=20, step=10, pad=15, text_width=lambda text: text_width(te
 class _Sheet:
     """Collects the elements of a picture from top to bottom; `y` is where the next line begins."""
 
-    def __init__(self, width: int, words: list[str], marks: list[str] | None, focusable: Sequence[str] | None) -> None:
-        self.width = width
+    def __init__(
+        self,
+        words: list[str],
+        marks: list[str] | None,
+        focusable: Sequence[str] | None,
+        *,
+        numbered: bool,
+        compared: bool,
+    ) -> None:
         self.words = words
         self.marks = marks
         self.focusable = focusable
-        self.numbered = self.compared = False
+        self.numbered = numbered
+        self.compared = compared
         self.parts: list[str] = []
+        self.width = 0
         self.y = MARGIN
         self.lines = 0
 
@@ -187,7 +195,7 @@ class _Sheet:
         rows = baseline + ROW * (self.marks is not None)
         low = rows + ROW * self.numbered + 7  # the lower edge of all that belongs to the words
         depth = line.height(below=True)
-        bottom = low + LOWEST + LEVEL * max(depth, 0)
+        bottom = low + LOWEST + LEVEL * depth
         for index, piece in enumerate(line.pieces):
             xs = [shift + x[index] for x in (line.head_x, line.dependent_x, line.label_x)]
             if piece.below:
@@ -198,7 +206,7 @@ class _Sheet:
             x = shift + centre
             self.parts.append(self._word(x, baseline, word))
             if self.marks is not None:
-                self.parts.append(_text("tag", x, rows, escape(self.marks[word - 1]), TAG_SIZE, TAG))
+                self.parts.append(_text("tag", x, rows, self.marks[word - 1], TAG_SIZE, TAG))
             if self.numbered:
                 self.parts.append(_text("number", x, rows + ROW - 2, str(word), TAG_SIZE, TAG))
         if line.has_root(below=True):
@@ -210,7 +218,7 @@ class _Sheet:
         more = f' data-word="{word}"'
         if self.focusable is not None:
             more += f' tabindex="0" role="img" aria-label="{escape(clean(self.focusable[word - 1]))}"'
-        return _text("word", x, y, escape(self.words[word - 1]), WORD_SIZE, WORD, more)
+        return _text("word", x, y, self.words[word - 1], WORD_SIZE, WORD, more=more)
 
     def _arc(self, piece: Piece, head: int, dependent: int, label: int, *, outside: int, edge: int) -> None:
         """Draw one arc: a path with a gap for the label, an arrowhead and the label; `edge` is the words'."""
@@ -251,7 +259,7 @@ class _Sheet:
             self.parts += [
                 f'<polygon points="{dependent - 4},{back} {dependent + 4},{back} {dependent},{tip}"'
                 ' fill="currentColor"/>',
-                _text("label", label, text_y, _label(arc), LABEL_SIZE, "currentColor"),
+                _text("label", label, text_y, piece.text, LABEL_SIZE, "currentColor", xml=_label(arc)),
             ]
         self.parts += [*[goal] * bool(goal), "</g>"]
 
@@ -284,7 +292,12 @@ def _goal(x: int, y: int, text: str, *, at_left: bool) -> str:
     )
 
 
-def _text(kind: str, x: int, y: int, text: str, size: int, colour: str, more: str = "") -> str:
-    """Return a text element; `text` is XML already."""
+def _text(
+    kind: str, x: int, y: int, text: str, size: int, colour: str, *, more: str = "", xml: str | None = None
+) -> str:
+    """Return a text element with `more` attributes; `xml` stands for the text if that has elements of its own."""
     direction = ' direction="rtl"' if is_right_to_left(text) else ""
-    return f'<text class="{kind}" x="{x}" y="{y}" font-size="{size}" fill="{colour}"{more}{direction}>{text}</text>'
+    return (
+        f'<text class="{kind}" x="{x}" y="{y}" font-size="{size}" fill="{colour}"{more}{direction}>'
+        f"{escape(text) if xml is None else xml}</text>"
+    )
