@@ -188,6 +188,14 @@ def test_two_trees_in_one_picture_overlap_nowhere_and_show_every_arc_once(pair, 
     assert drawn == {"both": sets[0] & sets[1], "first": sets[0] - sets[1], "second": sets[1] - sets[0]}
 
 
+def test_a_label_above_the_words_does_not_give_way_to_arcs_below_them():
+    svg = draw(Tree([0, 1, 1, 1, 1]), ["word"] * 5, other=Tree([0, 5, 2, 2, 1]))
+    (group,) = [group for group in groups(svg) if numbers(group, "dependent") == [3] and "first" in group.get("class")]
+    ends = [stops(group)[0][0], stops(group)[-1][0]]
+    label = next(text for text in group.iter(f"{SVG}text") if text.get("class") == "label")
+    assert abs(float(label.get("x")) - sum(ends) / 2) <= 1
+
+
 def test_arcs_of_one_tree_only_are_bold_and_the_legend_names_the_trees():
     svg = draw(Tree([2, 0]), ["a", "b"], other=Tree([0, 1]), names=("gold", "<mine>"))
     weights = {group.get("class").split()[-1]: group.find(f"{SVG}path").get("stroke-width") for group in groups(svg)}
