@@ -77,7 +77,7 @@ class TaggerOptions:
     """How the tagger is trained."""
 
     epochs: int = 0  # 0: 20 for a small treebank, fewer for a large one
-    layers: int = 1  # of LSTMs
+    layers: int = 2  # of LSTMs
     batch_words: int = 0  # 0: 100 for a small treebank, more for a large one
     rate: float = 2e-3
     last_rate: float = 0.02  # share of the rate that is left at the end
