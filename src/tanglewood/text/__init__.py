@@ -1,0 +1,1 @@
+"""Raw text to words: sentence splitter, tokeniser, tagger, lemmas."""
