@@ -130,15 +130,6 @@ class Reading:
                 progress.step()
                 yield sentence
 
-    def batches(self, file: str) -> Iterator[Batch]:
-        """Give the sentences of a file as they stand there, many at a time."""
-        from tanglewood.treebank.conllu import read_batches
-
-        with self.opened(file) as (source, progress):
-            for batch in read_batches(source):
-                progress.step(len(batch.blocks))
-                yield batch
-
     @contextmanager
     def opened(self, file: str) -> Iterator[tuple[str | BinaryIO, Progress]]:
         """Give a file to read from, and the line that shows how far it is read."""
