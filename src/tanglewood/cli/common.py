@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import argparse
 
     from tanglewood.core.system import TransitionSystem
-    from tanglewood.treebank.conllu import Batch
     from tanglewood.treebank.sentence import Sentence
 
 OPTIONS = {  # command-line word -> (type, metavar, help); the systems know which of them they take

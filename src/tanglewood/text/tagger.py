@@ -39,7 +39,7 @@ EMBEDDED = {"form": 64, "lemma": 32, "upos": 16, "xpos": 16, "feats": 48, "affix
 LEAST = {"form": 2, "lemma": 2, "feats": 3, "affixes": 2}  # occurrences of what is kept
 SPARSE = tuple(f"embed.{field}" for field in EMBEDDED)
 BIAS = "output.bias"
-WORD, LSTM = 128, 64  # sizes of vectors
+SIZES = (128, 64)  # of the vectors of words, and of the outputs of LSTMs
 LEAST_RULE = 2  # occurrences of a rule for lemmas that is kept
 MOST_LETTERS = 24  # of a form are looked at, half of them at either end
 
@@ -137,22 +137,26 @@ class Tagger:
         parameters = {name: np.array(array) for name, array in arrays.items()}
         combinations = parameters.pop("combinations").reshape(-1, 3)
         tagger = cls(Vocabulary(numbers, {}), settings["classes"], combinations, settings["lemmas"], parameters)
-        wanted = new_parameters(tagger.vocabulary, tagger.classes, count_layers(parameters), np.random.default_rng(0))
-        if {name: p.shape for name, p in wanted.items()} != {name: p.shape for name, p in parameters.items()}:
+        sizes = (len(parameters["word.bias"]), len(parameters["lstm0.forward.recurrent"]), count_layers(parameters))
+        wanted = new_parameters(tagger.vocabulary, tagger.classes, sizes, np.random.default_rng(0))
+        if 2 * sizes[1] != sizes[0] or {name: p.shape for name, p in wanted.items()} != {name: p.shape for name, p in parameters.items()}:
             raise ModelError("the tagger's arrays are not of the shapes they should have")
-        sizes = [len(tagger.classes[column]) for column in COLUMNS[:3]]
-        if len(combinations) == 0 or (combinations < 0).any() or (combinations >= sizes).any():
+        most = [len(tagger.classes[column]) for column in COLUMNS[:3]]
+        if len(combinations) == 0 or (combinations < 0).any() or (combinations >= most).any():
             raise ModelError("the tagger's combinations are not of its classes")
         return tagger
 
 
 def new_parameters(
-    vocabulary: Vocabulary, classes: Mapping[str, Sequence[str]], layers: int, chance: np.random.Generator
+    vocabulary: Vocabulary,
+    classes: Mapping[str, Sequence[str]],
+    sizes: tuple[int, int, int],
+    chance: np.random.Generator,
 ) -> dict[str, Floats]:
-    """Return freshly initialised parameters."""
-    parameters = new_encoder(EMBEDDED, vocabulary, (WORD, LSTM, layers), chance)
+    """Return freshly initialised parameters; the sizes are those of words, LSTMs, and the number of layers."""
+    parameters = new_encoder(EMBEDDED, vocabulary, sizes, chance)
     n_classes = sum(map(len, classes.values()))
-    parameters[OUTPUT] = glorot(chance, WORD, n_classes)
+    parameters[OUTPUT] = glorot(chance, sizes[0], n_classes)
     parameters[BIAS] = np.zeros(n_classes, np.float32)
     return parameters
 
@@ -243,7 +247,7 @@ class TaggerLearner:
         together = Counter(tuple(row[:3]) for targets in self._targets for row in targets[1:].tolist())
         self.combinations = np.array([tags for tags, _ in together.most_common()], np.int32)
         self.lemmas = _most_frequent_lemmas(sentences)
-        self._parameters = new_parameters(self.vocabulary, self.classes, options.layers, self._chance)
+        self._parameters = new_parameters(self.vocabulary, self.classes, (*SIZES, options.layers), self._chance)
         self._gradients = {name: np.zeros_like(p) for name, p in self._parameters.items() if name not in SPARSE}
         self._adam = Adam(self._parameters)
         self._encoder = Encoder(self._parameters)
