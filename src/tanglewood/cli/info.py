@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 HELP = "version, compiled or interpreted, optional extras, the systems known; what a model is"
 EXAMPLES = "  tanglewood info\n  tanglewood info --json\n  tanglewood info model.tw"
-EXTRAS = {"plot": ("matplotlib", "plots of running time: oracle --plot")}
+EXTRAS = {
+    "plot": ("matplotlib", "plots of running time: oracle --plot"),
+    "png": ("resvg_py", "pictures of trees: draw -o tree.png"),
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
