@@ -46,9 +46,11 @@ def add_reading(parser: argparse.ArgumentParser, *, files: str | int = "+", text
     )
 
 
-def is_text(argument: str) -> bool:
-    """Tell whether an argument is raw text and no file name: there is white space in it and no file of that name."""
-    return any(map(str.isspace, argument)) and not os.path.exists(argument)  # noqa: PTH110 - a text may be too long a path
+def is_text(argument: str, *, forced: bool = False) -> bool:
+    """Tell whether an argument is raw text: there is white space in it, or text is forced, and no file of that name."""
+    if argument == "-" or not (forced or any(map(str.isspace, argument))):
+        return False
+    return not os.path.exists(argument)  # noqa: PTH110 - a text may be too long for a path
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

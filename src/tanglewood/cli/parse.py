@@ -7,7 +7,6 @@ features where there are none; all else stays as it is, byte for byte.
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from contextlib import closing
@@ -176,7 +175,7 @@ def _batches(args: argparse.Namespace, reading: Reading, workplace: BatchParser)
 
     number = 1
     for item in args.files:
-        if is_text(item) or (args.text and item != "-" and not os.path.exists(item))  # noqa: PTH110:
+        if is_text(item, forced=args.text):
             for piece in needed(workplace.pipeline, args.model).pieces([item], number=number):
                 yield piece
                 number = piece.number + len(piece.sentences)
