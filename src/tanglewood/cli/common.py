@@ -32,7 +32,7 @@ def add_reading(parser: argparse.ArgumentParser, *, files: str | int = "+", text
     parser.add_argument(
         "files",
         nargs=files,
-        default=["-"],
+        default=["-"] if text else [],
         metavar="FILE|TEXT" if text else "FILE",
         help="CoNLL-U or CoNLL-X, plain, .gz or .xz; - is stdin"
         + ("; or text to parse: whatever has a space in it and is no file" if text else ""),
