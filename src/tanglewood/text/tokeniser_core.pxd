@@ -1,5 +1,5 @@
 cimport cython
-from tanglewood.scorers.linear_weights cimport LearningWeights, Weights
+from tanglewood.scorers.linear_weights cimport Weights
 
 cdef int CLASS_BITS, CLASS_MASK, DIGIT, STOP, ASKS, DOUBLE_QUOTE, OPENS, CLOSES, ELLIPSIS, NEWLINE
 cdef int MOST_CHUNK, MOST_SPACE, MOST_TOKENS, LONGEST, AHEAD, MOST_KEYS, EXAMPLE
@@ -9,8 +9,8 @@ cdef unsigned long long LOW_BITS, SPREAD, LAST_SPREAD
 @cython.final
 cdef class Scanner:
     cdef const unsigned char[::1] may_cut
-    cdef bint joins
-    cdef Weights cuts, stops
+    cdef bint joins, lines
+    cdef Weights cuts, stops, splits
     cdef double threshold
     cdef int[::1] keys, places, sums
     cdef float[::1] out
@@ -68,17 +68,13 @@ cdef class Scanner:
     cdef void _find_sentences(self) noexcept nogil
     cdef int _depth(self, int depth, int which) noexcept nogil
     cpdef prepare(self)
+    @cython.locals(
+        small="unsigned int", left="unsigned int", left_suffix="unsigned int", left2="unsigned int",
+        right="unsigned int", right_suffix="unsigned int", right2="unsigned int",
+    )
+    cdef void _split_features(self, int k) noexcept nogil
+    cpdef bint is_several(self, int k)
     @cython.locals(none="signed char[::1]", nothing="int[::1]")
     cpdef int scan(self)
-
-@cython.final
-cdef class Teacher:
-    cdef Scanner scanner
-    cdef readonly LearningWeights weights
-    cdef readonly double margin, most, time
-    cdef readonly int mistakes
-    cdef float[::1] score
-    @cython.locals(count=int)
-    cpdef learn(self, const int[::1] examples, const signed char[::1] gold, const int[::1] order, bint stops)
-    @cython.locals(n=int, at=int, place=int, sign=double, lead=double, step=double)
-    cdef void _learn(self, const int[::1] examples, const signed char[::1] gold, const int[::1] order, int count, bint stops) noexcept nogil
+    @cython.locals(sure=int, k=int)
+    cpdef int settled(self)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from array import array
 
-from tanglewood.scorers.linear_weights import LearningWeights, Weights
+from tanglewood.scorers.linear_weights import Weights
 
 try:
     import cython
@@ -37,16 +37,27 @@ class Scanner:
     """Finds the tokens and the sentences of one text; every thread has its own.
 
     ``may_cut`` says for two classes whether a token may end between them, ``joins`` whether one may hold a space
-    between digits. ``threshold`` is what the score of a sentence's end must exceed.
+    between digits, ``lines`` whether a line break is more than a space. The weights are those of a token's end, of a
+    sentence's end, whose score must exceed ``threshold``, and of a token that is several words.
     """
 
     def __init__(
-        self, may_cut: memoryview, joins: bool, cuts: Weights | None, stops: Weights | None, threshold: float
+        self,
+        may_cut: memoryview,
+        *,
+        joins: bool,
+        lines: bool,
+        cuts: Weights,
+        stops: Weights,
+        splits: Weights,
+        threshold: float,
     ) -> None:
         self.may_cut = may_cut
         self.joins = joins
+        self.lines = lines
         self.cuts = cuts
         self.stops = stops
+        self.splits = splits
         self.threshold = threshold
         self.keys = array("i", bytes(4 * MOST_KEYS))
         self.places = array("i", bytes(4 * MOST_KEYS))
@@ -234,9 +245,9 @@ class Scanner:
         self.begin = i
         if i == self.size or lines > 1 or i - start > MOST_SPACE:
             return NEW_PARAGRAPH
-        if lines:
-            return NEW_LINE
-        return SPACES if i - start > 1 else SPACE  # a chunk cut for its length is followed by none
+        if not self.lines:
+            return SPACE
+        return NEW_LINE if lines else SPACES if i - start > 1 else SPACE
 
     def _token(self, start: int, end: int, gap: int) -> None:
         self.starts[self.n_tokens] = start
@@ -423,6 +434,45 @@ class Scanner:
             return min(depth + 1, 2)
         return max(depth - 1, 0) if which == CLOSES else depth
 
+    # Words
+
+    def _split_features(self, k: int) -> None:
+        """Features of token k as several words; they look at two tokens to each side, within its sentence."""
+        self.n_keys = 0
+        small = self.small[k]
+        left = left_suffix = left2 = right = right_suffix = right2 = 1
+        if k > 0 and not self.last[k - 1]:
+            left = self.small[k - 1]
+            left_suffix = self.suffixes[k - 1]
+            if k > 1 and not self.last[k - 2]:
+                left2 = self.small[k - 2]
+        if not self.last[k]:
+            right = self.small[k + 1]
+            right_suffix = self.suffixes[k + 1]
+            if not self.last[k + 1]:
+                right2 = self.small[k + 2]
+        self._add(101, small, 0, 0)
+        self._add(102, small, self.shapes[k], 0)
+        self._add(103, small, left, 0)
+        self._add(104, small, right, 0)
+        self._add(105, small, left_suffix, 0)
+        self._add(106, small, right_suffix, 0)
+        self._add(107, small, left, right)
+        self._add(108, small, left_suffix, right_suffix)
+        self._add(109, small, left, left2)
+        self._add(110, small, right, right2)
+        self._add(111, small, left2, 0)
+        self._add(112, small, right2, 0)
+        self._add(113, left, 0, 0)
+        self._add(114, right, 0, 0)
+        self._add(115, left_suffix, right_suffix, 0)
+
+    def is_several(self, k: int) -> bool:
+        """Whether token k, of those that sometimes are, is several words here."""
+        self._split_features(k)
+        self.splits._score(self.keys, self.n_keys, self.places, self.sums, self.out)
+        return self.out[0] > 0
+
     def scan(self) -> int:
         """Find tokens and sentences; return how many tokens there are."""
         none = array("b", b"")
@@ -434,76 +484,25 @@ class Scanner:
             self._find_sentences()
         return self.n_tokens
 
-    def found(self) -> tuple[array[int], array[int], array[int], array[int]]:
-        """Return where the tokens begin and end, what follows each, and whether it is the last of its sentence."""
+    def found(self) -> tuple[array[int], array[int], array[int]]:
+        """Return where the tokens begin and end, and whether each is the last of its sentence."""
         n = self.n_tokens
         return (
-            array("i", bytes(self.starts)[: 4 * n]),
-            array("i", bytes(self.ends)[: 4 * n]),
-            array("b", bytes(self.gaps)[:n]),
-            array("b", bytes(self.last)[:n]),
+            array("i", bytes(self.starts[:n])),
+            array("i", bytes(self.ends[:n])),
+            array("b", bytes(self.last[:n])),
         )
 
-
-class Teacher:
-    """Learns from the places of a text, in any order, by steps that are as large as the mistake (PA-I)."""
-
-    def __init__(self, scanner: Scanner, margin: float, most: float) -> None:
-        self.scanner = scanner
-        self.weights = LearningWeights(1)
-        self.margin = margin
-        self.most = most
-        self.time = 1.0
-        self.mistakes = 0
-        self.score = array("f", bytes(4))
-
-    def cut_examples(self, gold: array[int]) -> array[int]:
-        """Find the tokens that gold says begin or end before each character; return the places looked at."""
-        examples = array("i", bytes(4 * EXAMPLE * (len(gold) + 1)))
-        self.scanner._find_tokens(gold, examples)
-        self.scanner.prepare()
-        return examples[: EXAMPLE * self.scanner.n_examples]
-
-    def stop_examples(self, last: array[int]) -> array[int]:
-        """Return for each token that is not the last of its paragraph: itself, its sentence's first, brackets, quotes."""
-        scanner = self.scanner
-        examples = array("i")
-        first = depth = quotes = 0
-        for k in range(scanner.n_tokens):
-            which = scanner.firsts[k]
-            depth = scanner._depth(depth, which)
-            quotes = quotes ^ 1 if which == DOUBLE_QUOTE else quotes
-            if scanner.gaps[k] != NEW_PARAGRAPH:
-                examples.extend((k, first, depth, quotes, 0))
-            if last[k] or scanner.gaps[k] == NEW_PARAGRAPH:
-                first = k + 1
-                depth = quotes = 0
-        return examples
-
-    def learn(self, examples: array[int], gold: array[int], order: array[int], stops: bool) -> None:
-        """Go through some examples of one kind in this order; gold says of each place or token whether it is an end."""
-        count = len(order)
-        self.weights.reserve()
-        with cython.nogil:
-            self._learn(examples, gold, order, count, stops)
-
-    def _learn(self, examples: array[int], gold: array[int], order: array[int], count: int, stops: bool) -> None:
-        for n in range(count):
-            at = EXAMPLE * order[n]
-            place = examples[at]
-            if stops:
-                self.scanner._stop_features(place, examples[at + 1], examples[at + 2], examples[at + 3])
-            else:
-                self.scanner.begin = examples[at + 1]
-                self.scanner.end = examples[at + 2]
-                self.scanner._describe_chunk()
-                self.scanner._cut_features(place, examples[at + 3], examples[at + 4])
-            self.weights._score(self.scanner.keys, self.scanner.n_keys, self.score)
-            sign = 1.0 if gold[place] else -1.0
-            lead = sign * self.score[0]
-            self.time += 1
-            if lead <= 0:
-                self.mistakes += 1
-            if lead < self.margin:
-                step = min(self.most, (self.margin - lead) / self.scanner.n_keys)
-                self.weights._change(self.scanner.keys, self.scanner.n_keys, 0, sign * step, self.time)
+    def settled(self) -> int:
+        """How many tokens are in sentences that no text after this one would change, and after which it may be cut."""
+        if self.n_tokens and self.size - self.ends[self.n_tokens - 1] > MOST_SPACE:
+            return self.n_tokens
+        sure = self.n_tokens
+        for _ in range(2):  # the last chunk may go on, and the one before looks at its beginning
+            sure -= 1
+            while sure > 0 and self.gaps[sure - 1] == TOGETHER:
+                sure -= 1
+        k = sure - AHEAD - 1
+        while k >= 0 and not (self.last[k] and self.gaps[k] != TOGETHER):
+            k -= 1
+        return max(k + 1, 0)
