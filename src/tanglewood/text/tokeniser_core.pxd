@@ -58,7 +58,7 @@ cdef class Scanner:
     cdef void _describe_tokens(self) noexcept nogil
     @cython.locals(
         gap="unsigned int", small="unsigned int", form="unsigned int", shape="unsigned int", small1="unsigned int",
-        form1="unsigned int", shape1="unsigned int", small2="unsigned int", shape2="unsigned int",
+        form1="unsigned int", shape1="unsigned int", shape2="unsigned int",
         next_small="unsigned int", next_form="unsigned int", next_shape="unsigned int", next_first="unsigned int",
         small3="unsigned int", form3="unsigned int", shape3="unsigned int", shape4="unsigned int", length=int,
         shapes="unsigned long long", around="unsigned long long",

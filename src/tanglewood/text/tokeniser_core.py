@@ -169,12 +169,10 @@ class Scanner:
         e = self._low(i + 1)
         f = self._low(i + 2)
         self._add(1, pair, 0, 0)
-        self._add(2, a, 0, 0)
         self._add(3, b, 0, 0)
         self._add(4, c, 0, 0)
         self._add(5, d, 0, 0)
         self._add(6, e, 0, 0)
-        self._add(7, f, 0, 0)
         self._add(8, b, c, 0)
         self._add(9, c, d, 0)
         self._add(10, d, e, 0)
@@ -204,7 +202,6 @@ class Scanner:
         self._add(34, self._shape(far_left, i), self._shape(i, far_right), 0)
         self._add(35, self._shape(token, i), self._shape(i, far_right), 0)
         self._add(36, self._shape(token, i), c, d)
-        self._add(37, self.marks, c, d)
         self._add(38, self.marks, pair, is_end)
 
     def _describe_chunk(self) -> None:
@@ -348,13 +345,12 @@ class Scanner:
         small = self.small[k]
         form = self.forms[k]
         shape = self.shapes[k]
-        small1 = form1 = shape1 = small2 = shape2 = 1
+        small1 = form1 = shape1 = shape2 = 1
         if k > first:
             small1 = self.small[k - 1]
             form1 = self.forms[k - 1]
             shape1 = self.shapes[k - 1]
         if k > first + 1:
-            small2 = self.small[k - 2]
             shape2 = self.shapes[k - 2]
         # Not the last of its paragraph: there is a next token.
         next_small = self.small[k + 1]
@@ -389,7 +385,6 @@ class Scanner:
         self._add(64, around, shape3, 0)
         self._add(65, self._mix(shape2, shape1), around, self._mix(shape3, shape4))
         self._add(66, shape1, around, shape3)
-        self._add(67, small2, small1, small)
         self._add(68, next_small, small3, shape)
         self._add(69, small3, shape, next_shape)
         self._add(70, length, 0, 0)
@@ -407,9 +402,7 @@ class Scanner:
         self._add(82, self.to_end[k], around, 0)
         self._add(83, self.to_stop[k], self.to_end[k], length)
         self._add(84, self.to_stop[k], next_form, shape)
-        self._add(85, self.to_end[k], small, length)
         self._add(86, small1, around, next_form)
-        self._add(87, 0, 0, 0)
 
     def _find_sentences(self) -> None:
         first = depth = quotes = 0
@@ -462,9 +455,6 @@ class Scanner:
         self._add(109, small, left, left2)
         self._add(110, small, right, right2)
         self._add(111, small, left2, 0)
-        self._add(112, small, right2, 0)
-        self._add(113, left, 0, 0)
-        self._add(114, right, 0, 0)
         self._add(115, left_suffix, right_suffix, 0)
 
     def is_several(self, k: int) -> bool:
