@@ -21,8 +21,9 @@ from tanglewood.scorers.linear import freeze_tables
 from tanglewood.scorers.linear_weights import Weights
 from tanglewood.text.multiword import Multiword
 from tanglewood.text.raw import GoldText, Token, gold_text
-from tanglewood.text.tokeniser_core import Scanner
+from tanglewood.text.sentences_core import SentenceScanner
 from tanglewood.text.tokeniser_learning import Teacher
+from tanglewood.text.tokens_core import TokenScanner
 from tanglewood.treebank.sentence import Sentence
 
 CLASSES = 32  # fit into the five bits that the core has for them
@@ -57,6 +58,7 @@ CATEGORIES = {
 }
 CODEC = f"utf-32-{sys.byteorder[0]}e"
 RARE = 0.0005  # share of two classes between which tokens end so rarely that it is not considered
+COMMON = 2  # how often a word must be written with a small letter to be known for that
 BATCH = 200  # examples learnt from at a time
 THRESHOLDS = [step / 20 for step in range(-12, 13)]
 MOST_REMEMBERED = 100_000  # tokens whose words are kept
@@ -117,18 +119,20 @@ class Tokeniser:
             "multiword": multiword.settings(),
             "scales": {},
         }
-        arrays: dict[str, Any] = {"may_cut": _places_to_cut(gold, characters)}
-        scanner = _scanner(arrays, settings, {name: _no_weights() for name in TABLES}, 0.0)
-        scanner.use(*characters.of(gold.text))
-        teachers = {name: Teacher(scanner, margin, most) for name in TABLES}
+        arrays: dict[str, Any] = {"may_cut": _places_to_cut(gold, characters), "common": array("i")}
+        tables = dict.fromkeys(TABLES, Weights(memoryview(array("i")), memoryview(array("i")), 1, 1.0))
+        surface, sentences = _scanners(arrays, settings, tables, 0.0)
+        surface.use(*characters.of(gold.text))
         marks = array("b", bytes(len(gold.text) + 1))
         for token in tokens:
             marks[token.start] = marks[token.end] = 1
-        cut_examples = teachers["cuts"].cut_examples(marks)
-        starts, ends, _ = scanner.found()
+        cut_examples = surface.examples(marks)
+        sentences.prepare()
+        arrays["common"] = sentences.learn_common(COMMON)
+        starts, ends = surface.found()
         stops = {sentence[-1].end for sentence in gold.sentences if sentence}
         last = array("b", [end in stops for end in ends])
-        stop_examples = teachers["stops"].stop_examples(last)
+        stop_examples = sentences.examples(last)
         several = {(token.start, token.end): len(token.words) > 1 for token in tokens}
         splits = array("b", [several.get(place, False) for place in zip(starts, ends, strict=True)])
         split_examples = array("i")
@@ -138,7 +142,7 @@ class Tokeniser:
         chance = Random(seed)
         lessons = ((cut_examples, marks), (stop_examples, last), (split_examples, splits))
         for kind, (name, (examples, truth)) in enumerate(zip(TABLES, lessons, strict=True)):
-            teacher = teachers[name]
+            teacher = Teacher(surface, sentences, margin, most)
             order = list(range(len(examples) // EXAMPLE))
             for epoch in range(1, epochs + 1):
                 chance.shuffle(order)
@@ -171,23 +175,25 @@ class Tokeniser:
 
     def tokenise(self, text: str) -> list[list[Token]]:
         """Return the sentences of a text; every character but white space belongs to exactly one token, in order."""
-        scanner = self._scan(text)
-        return self._sentences(text, scanner, scanner.n_tokens)
+        starts, ends, sentences = self._scan(text)
+        return self._sentences(text, starts, ends, sentences)
 
-    def _scan(self, text: str) -> Scanner:
-        scanner = _scanner(self._arrays, self._settings, self._tables, self.threshold)
-        scanner.use(*self._characters.of(text))
-        scanner.scan()
-        return scanner
+    def _scan(self, text: str) -> tuple[array[int], array[int], SentenceScanner]:
+        tokens, sentences = _scanners(self._arrays, self._settings, self._tables, self.threshold)
+        tokens.use(*self._characters.of(text))
+        tokens.scan()
+        sentences.scan()
+        return *tokens.found(), sentences
 
-    def _sentences(self, text: str, scanner: Scanner, n_tokens: int) -> list[list[Token]]:
-        """Return the sentences that the first tokens make."""
+    def _sentences(
+        self, text: str, starts: array[int], ends: array[int], scanner: SentenceScanner
+    ) -> list[list[Token]]:
+        """Return the sentences that the tokens make."""
         known = self._words
         sentences = []
         tokens: list[Token] = []
-        starts, ends, last = scanner.found()
-        for k in range(n_tokens):
-            start, end = starts[k], ends[k]
+        last = scanner.ends()
+        for k, (start, end) in enumerate(zip(starts, ends, strict=True)):
             form = text[start:end]
             words = known.get(form)
             if words is None:
@@ -223,11 +229,11 @@ class Tokeniser:
                 text = text[cut:]
                 limit = PIECE
             if len(text) >= limit:
-                scanner = self._scan(text)
-                n_tokens = scanner.settled()
-                cut = len(text) if n_tokens == scanner.n_tokens else scanner.found()[0][n_tokens] if n_tokens else 0
+                starts, ends, scanner = self._scan(text)
+                sure = scanner.settled()
+                cut = len(text) if sure == len(starts) else starts[sure] if sure else 0
                 if cut:
-                    yield text[:cut], self._sentences(text, scanner, n_tokens)
+                    yield text[:cut], self._sentences(text, starts[:sure], ends[:sure], scanner)
                     text = text[cut:]
                 limit = max(PIECE, 2 * len(text))
             searched = max(0, text.rfind("\n"))
@@ -248,16 +254,14 @@ class Tokeniser:
         return cls(arrays, settings)
 
 
-def _no_weights() -> Weights:
-    return Weights(memoryview(array("i")), memoryview(array("i")), 1, 1.0)
-
-
-def _scanner(
+def _scanners(
     arrays: Mapping[str, Any], settings: Mapping[str, Any], tables: Mapping[str, Weights], threshold: float
-) -> Scanner:
-    return Scanner(
-        memoryview(arrays["may_cut"]), joins=settings["joins"], lines=settings["lines"], threshold=threshold, **tables
+) -> tuple[TokenScanner, SentenceScanner]:
+    tokens = TokenScanner(
+        memoryview(arrays["may_cut"]), tables["cuts"], joins=settings["joins"], lines=settings["lines"]
     )
+    common = memoryview(arrays["common"])
+    return tokens, SentenceScanner(tokens, tables["stops"], tables["splits"], common=common, threshold=threshold)
 
 
 class _Characters:
