@@ -56,6 +56,7 @@ CATEGORIES = {
     "Po": OTHER_MARK,
     "Sm": MATHS,
 }
+TYPEWRITTEN = {**dict.fromkeys("’‘", "'"), **dict.fromkeys("“”", '"'), **dict.fromkeys("–—", "-")}  # seen as these
 CODEC = f"utf-32-{sys.byteorder[0]}e"
 RARE = 0.0005  # share of two classes between which tokens end so rarely that it is not considered
 COMMON = 2  # how often a word must be written with a small letter to be known for that
@@ -275,7 +276,7 @@ class _Characters:
         """Return the code points of a text, and the table."""
         new = set(text) - self.known
         for character in new:
-            lower = character.lower()
+            lower = TYPEWRITTEN.get(character) or character.lower()
             letter = ord(lower) if len(lower) == 1 else ord(character)
             self.table[ord(character)] = letter * CLASSES + class_of(character)
         self.known |= new
