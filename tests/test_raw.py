@@ -6,7 +6,7 @@ import pytest
 
 from raw_texts import PARAGRAPHS, row, treebank
 from tanglewood.errors import FormatError
-from tanglewood.text.raw import Token, gold_text
+from tanglewood.text.raw import Token, gold_text, training_text
 from tanglewood.treebank.conllu import read
 
 
@@ -46,6 +46,18 @@ def test_sentences_without_a_space_between_them_stay_together():
         [row("1", "a", "SpaceAfter=No"), "", row("1", "b", "_"), "", "# newdoc id = 2", row("1", "c", "_")]
     )
     assert gold_text(sentences_of(text)).text == "ab\n\nc"
+
+
+def test_a_treebank_that_forgets_the_space_after_every_sentence_is_not_learnt_from_so():
+    forgetful = sentences_of(
+        *[row("1", "a", "_"), row("2", "b", "_"), row("3", "c", "SpaceAfter=No"), row("4", ".", "SpaceAfter=No"), ""]
+        * 3
+    )
+    assert gold_text(forgetful).text == "a b c.a b c.a b c."
+    assert training_text(forgetful).text == "a b c. a b c. a b c."
+    unspaced = sentences_of(*[*(row(str(i), "x", "SpaceAfter=No") for i in range(1, 5)), ""] * 3)
+    assert training_text(unspaced).text == "x" * 12
+    assert training_text(treebank()) == gold_text(treebank())
 
 
 def test_no_sentences_have_no_text():

@@ -20,7 +20,7 @@ from tanglewood.errors import ConfigError
 from tanglewood.scorers.linear import freeze_tables
 from tanglewood.scorers.linear_weights import Weights
 from tanglewood.text.multiword import Multiword
-from tanglewood.text.raw import GoldText, Token, gold_text
+from tanglewood.text.raw import GoldText, Token, training_text
 from tanglewood.text.sentences_core import SentenceScanner
 from tanglewood.text.tokeniser_learning import Teacher
 from tanglewood.text.tokens_core import TokenScanner
@@ -58,7 +58,7 @@ CATEGORIES = {
 }
 TYPEWRITTEN = {**dict.fromkeys("’‘", "'"), **dict.fromkeys("“”", '"'), **dict.fromkeys("–—", "-")}  # seen as these
 CODEC = f"utf-32-{sys.byteorder[0]}e"
-RARE = 0.0005  # share of two classes between which tokens end so rarely that it is not considered
+RARE = 0.001  # share of two classes between which tokens end so rarely that it is not considered
 COMMON = 2  # how often a word must be written with a small letter to be known for that
 BATCH = 200  # examples learnt from at a time
 THRESHOLDS = [step / 20 for step in range(-12, 13)]
@@ -107,7 +107,7 @@ class Tokeniser:
         report: Callable[[str], None] | None = None,
     ) -> Tokeniser:
         """Learn from the text of a treebank; with ``dev`` the inclination to end sentences is fitted to it."""
-        gold = gold_text(train)
+        gold = training_text(train)
         if not gold.text:
             raise ConfigError("there is no text to learn from")
         tokens = [token for sentence in gold.sentences for token in sentence]
@@ -157,7 +157,7 @@ class Tokeniser:
             settings["scales"] |= scale
         learnt = cls(arrays, settings)
         if dev:
-            score = learnt._fit(gold_text(dev))
+            score = learnt._fit(training_text(dev))
             if report:
                 report(f"threshold {learnt.threshold}: {100 * score:.2f} % of the development sentences (F1)")
         return learnt
