@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import argparse
 
     from tanglewood.core.system import TransitionSystem
-    from tanglewood.treebank.conllu import Batch
     from tanglewood.treebank.sentence import Sentence
 
 OPTIONS = {  # command-line word -> (type, metavar, help); the systems know which of them they take
@@ -33,6 +32,7 @@ def add_reading(parser: argparse.ArgumentParser, *, files: str | int = "+", text
     parser.add_argument(
         "files",
         nargs=files,
+        default=["-"] if text else [],
         metavar="FILE|TEXT" if text else "FILE",
         help="CoNLL-U or CoNLL-X, plain, .gz or .xz; - is stdin"
         + ("; or text to parse: whatever has a space in it and is no file" if text else ""),
@@ -46,9 +46,11 @@ def add_reading(parser: argparse.ArgumentParser, *, files: str | int = "+", text
     )
 
 
-def is_text(argument: str) -> bool:
-    """Tell whether an argument is raw text and no file name: there is white space in it and no file of that name."""
-    return any(map(str.isspace, argument)) and not os.path.exists(argument)  # noqa: PTH110 - a text may be too long a path
+def is_text(argument: str, *, forced: bool = False) -> bool:
+    """Tell whether an argument is raw text: there is white space in it, or text is forced, and no file of that name."""
+    if argument == "-" or not (forced or any(map(str.isspace, argument))):
+        return False
+    return not os.path.exists(argument)  # noqa: PTH110 - a text may be too long for a path
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -114,22 +116,14 @@ class Reading:
         """Give the sentences of a file; with trees=False they need not have heads."""
         from tanglewood.treebank.conllu import read
 
-        with self._opened(file) as (source, progress):
+        with self.opened(file) as (source, progress):
             for sentence in read(source, on_error=self.note, trees=trees):
                 progress.step()
                 yield sentence
 
-    def batches(self, file: str) -> Iterator[Batch]:
-        """Give the sentences of a file as they stand there, many at a time."""
-        from tanglewood.treebank.conllu import read_batches
-
-        with self._opened(file) as (source, progress):
-            for batch in read_batches(source):
-                progress.step(len(batch.blocks))
-                yield batch
-
     @contextmanager
-    def _opened(self, file: str) -> Iterator[tuple[str | BinaryIO, Progress]]:
+    def opened(self, file: str) -> Iterator[tuple[str | BinaryIO, Progress]]:
+        """Give a file to read from, and the line that shows how far it is read."""
         with ExitStack() as stack:
             raw: BinaryIO = sys.stdin.buffer if file == "-" else stack.enter_context(Path(file).open("rb"))
             yield "-" if file == "-" else raw, stack.enter_context(Progress(file, raw))

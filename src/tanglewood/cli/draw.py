@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
-from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tanglewood.cli.common import Reading, add_choice, add_reading, choose_from, is_text
+from tanglewood.cli.writing import SINGLE, add_writing, drawings, format_of_name, on_screen
 from tanglewood.errors import ConfigError
 
 if TYPE_CHECKING:
     import argparse
 
     from tanglewood.treebank.sentence import Sentence
-    from tanglewood.treebank.tree import Tree
 
 HELP = "draw trees in the terminal, as SVG, HTML, PNG or TikZ; compare two"
 EXAMPLES = """\
@@ -26,7 +22,6 @@ EXAMPLES = """\
   tanglewood draw treebank.conllu --all -o trees.html
   tanglewood draw gold.conllu --compare parsed.conllu --sentence 12"""
 FORMATS = {"tree": ".txt", "svg": ".svg", "html": ".html", "tikz": ".tex", "png": ".png"}
-SINGLE = ("svg", "png")  # they hold one sentence
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,17 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_choice(parser)
     parser.add_argument("--all", action="store_true", help="all sentences of the file (tree, html and tikz)")
     parser.add_argument("--compare", metavar="OTHER", help="file with a second analysis of the same sentence")
-    parser.add_argument(
-        "--format", choices=FORMATS, help="default: what OUT ends in (.txt .svg .html .tex .png), or tree"
-    )
-    parser.add_argument("-o", "--output", default="-", metavar="OUT", help="file to write (default: stdout)")
-    parser.add_argument("--tags", action="store_true", help="show part-of-speech tags below the words")
-    parser.add_argument(
-        "--width",
-        type=int,
-        metavar="N",
-        help="longer sentences are broken into lines: columns for tree, pixels for svg, html and png; 0: never",
-    )
+    add_writing(parser, FORMATS, "tree")
     parser.add_argument(
         "-m", "--model", metavar="MODEL", help="parses TEXT (default: the English one that comes along)"
     )
@@ -53,80 +38,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Draw one sentence or more."""
-    from tanglewood.show import html, png
+    from tanglewood.show import png
     from tanglewood.treebank.conllu import writing
 
     kind = _format(args)
     if kind == "png":
         png.check_png()
-    width = _width(args, kind)
     found = _chosen(args, kind)
-    sentences = [sentence for _, sentence in found]
-    others = None if args.compare is None else [other.tree() for other in _counterparts(args, found)]
-    names = _names(args)
-    if kind == "html":
-        title = sentences[0].text if len(sentences) == 1 else None
-        drawings = [html.draw(sentences, tags=args.tags, title=title, others=others, names=names, width=width)]
-    else:
-        pairs = zip_longest(sentences, others or [])
-        drawings = [_draw(args, kind, sentence, other, names, width) for sentence, other in pairs]
-    data = "\n".join(f"{drawing.rstrip()}\n" for drawing in drawings).encode()
+    others, names = None, ("", "")
+    if args.compare is not None:
+        others = [other.tree() for other in _counterparts(args, found)]
+        names = _names(args)
+    drawn = list(drawings((sentence for _, sentence in found), kind, args, others, names))
+    data = "\n".join(f"{drawing.rstrip()}\n" for drawing in drawn).encode()
     with writing(args.output) as out:
-        out.write(png.from_svg(drawings[0]) if kind == "png" else data)
+        out.write(png.from_svg(drawn[0]) if kind == "png" else data)
     return 0
-
-
-def _draw(
-    args: argparse.Namespace,
-    kind: str,
-    sentence: Sentence,
-    other: Tree | None,
-    names: tuple[str, str],
-    width: int | None,
-) -> str:
-    """Return the drawing of one sentence; for PNG, the SVG to make it of."""
-    from tanglewood.show import svg, tikz, tree
-
-    forms, tags = sentence.forms, sentence.upos if args.tags else None
-    if kind == "tree":
-        colour = _on_screen(args) and "NO_COLOR" not in os.environ
-        return tree.draw(forms, sentence.tree(), width=width, colour=colour, tags=tags, other=other, names=names)
-    if kind == "tikz":
-        return tikz.draw(sentence.tree(), forms, tags=tags, other=other)
-    return svg.draw(sentence.tree(), forms, tags=tags, title=sentence.text, other=other, names=names, width=width)
-
-
-def _on_screen(args: argparse.Namespace) -> bool:
-    return args.output == "-" and sys.stdout.isatty()
 
 
 def _format(args: argparse.Namespace) -> str:
     """Return the format that was asked for or follows from the name of the output."""
-    kind: str | None = args.format
-    ending = Path(args.output).suffix
-    if kind is None and args.output != "-" and ending:
-        kind = next((name for name, end in FORMATS.items() if end == ending), None)
-        if kind is None:
-            known = ", ".join(FORMATS.values())
-            raise ConfigError(f"-o {args.output}: the name should end in one of {known}, or --format say what to write")
-    if kind == "png" and _on_screen(args):
+    kind = format_of_name(args, FORMATS)
+    if kind is None and args.output != "-" and Path(args.output).suffix:
+        known = ", ".join(FORMATS.values())
+        raise ConfigError(f"-o {args.output}: the name should end in one of {known}, or --format say what to write")
+    if kind == "png" and on_screen(args):
         raise ConfigError("a terminal shows no PNG; -o should name a file")
     return kind or "tree"
-
-
-def _width(args: argparse.Namespace, kind: str) -> int | None:
-    """Return the width in the format's units, None if there is no limit."""
-    from tanglewood.show import html, svg
-
-    if args.width is None:
-        screen = max(10, shutil.get_terminal_size().columns) if _on_screen(args) else None
-        return {"svg": svg.WIDTH, "png": svg.WIDTH, "html": html.WIDTH}.get(kind, screen)
-    if kind == "tikz":
-        raise ConfigError("--width: a drawing for LaTeX is not broken into lines")
-    least, unit = (10, "columns") if kind == "tree" else (200, "pixels")
-    if args.width and args.width < least:
-        raise ConfigError(f"--width {args.width}: it should be {least} {unit} or more, or 0 for no limit")
-    return args.width or None
 
 
 def _chosen(args: argparse.Namespace, kind: str) -> list[tuple[int, Sentence]]:
@@ -183,8 +121,6 @@ def _counterparts(args: argparse.Namespace, found: list[tuple[int, Sentence]]) -
 
 def _names(args: argparse.Namespace) -> tuple[str, str]:
     """Return what the two files are called in a legend: their names, with folders only if need be."""
-    if args.compare is None:
-        return "", ""
     first = "text" if is_text(args.files[0]) else args.files[0]
     short = Path(first).name, Path(args.compare).name
     return short if short[0] != short[1] else (first, args.compare)
