@@ -39,6 +39,7 @@ DATA_TURNED = ' data-direction="rtl"'
 WIDTH = 1200  # of the picture; a longer sentence is continued in a further line
 FONTS = "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif"
 SIGN_FONTS = "'Noto Sans Math', 'DejaVu Sans', 'Segoe UI', Helvetica, Arial, sans-serif"  # Noto Sans has no ≠
+WIDE = "mwMW@%—…→←≠жмфшщыюЖМФШЩЫЮ"  # as wide as high
 
 # Light colours stand in attributes, which every program understands; browsers in dark mode follow the style sheet.
 PAGE, WORD, TAG, PLAIN, MARKED = "#ffffff", "#1b1f24", "#656d76", "#4a5361", "#c2410c"
@@ -131,10 +132,12 @@ def _em(char: str) -> float:
     """Return the width of a character as a part of the font size."""
     if unicodedata.category(char) in {"Mn", "Me", "Cf"}:
         return 0.0
-    if unicodedata.east_asian_width(char) in {"W", "F"} or char in "mwMW@%—…→←≠":
+    if unicodedata.east_asian_width(char) in {"W", "F"} or char in WIDE:
         return 1.0
     if char in "iljI.,:;'|!()‹› ":
         return 0.4
+    if "\u0530" <= char <= "\u058f" or "\u0b80" <= char <= "\u0dff" or "\u10a0" <= char <= "\u10ff":
+        return 0.8  # Armenian, the scripts of southern India, Georgian
     return 0.75 if char.isupper() else 0.63
 
 
