@@ -1,7 +1,9 @@
 """The tokeniser: cuts raw text into sentences, tokens and the words of multiword tokens, as it learnt from a treebank.
 
-Two linear classifiers, one after the other: the first says between which characters a token ends, the second after
-which token a sentence does. White space ends a token, a blank line ends a sentence.
+Three linear classifiers, one after the other: the first says between which characters a token ends, the second after
+which token a sentence does, the third which of the tokens that only sometimes are several words are so here.
+White space ends a token, unless it stands between digits and the treebank has such tokens ("10 000"). A blank line ends
+a sentence; a single line break is a space, unless the treebank's text has line breaks to learn from.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ THRESHOLDS = [step / 20 for step in range(-12, 13)]
 MOST_REMEMBERED = 100_000  # tokens whose words are kept
 BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 LINE_BREAK = re.compile(r"\S[^\S\n]*\n[^\S\n]*\S")
+JOINT = re.compile(r"\d\s\d")
 TABLES = ("cuts", "stops", "splits")  # in the order of the kinds that a Teacher knows
 PIECE = 1 << 16  # characters after which a stream looks for a place to cut
 
@@ -70,7 +73,7 @@ class Tokeniser:
         characters = Characters()
         multiword = Multiword.learn((gold.text[token.start : token.end], token.words) for token in tokens)
         settings: dict[str, Any] = {
-            "joins": any(" " in gold.text[token.start : token.end] for token in tokens),
+            "joins": any(JOINT.search(gold.text, token.start, token.end) for token in tokens),
             "lines": LINE_BREAK.search(gold.text) is not None,
             "threshold": 0.0,
             "multiword": multiword.settings(),
