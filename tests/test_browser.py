@@ -205,6 +205,7 @@ def test_two_systems_go_side_by_side_in_step(visit):
     boxes = [page.locator(".pane").nth(i).bounding_box() for i in range(2)]
     assert boxes[0]["y"] == boxes[1]["y"]
     assert boxes[0]["x"] + boxes[0]["width"] < boxes[1]["x"]
+    assert no_overflow(page)
     page.get_by_label("Compare").uncheck()
     assert page.locator(".pane").count() == 1
 

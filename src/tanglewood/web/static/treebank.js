@@ -191,6 +191,7 @@ export class Treebank {
       el("div", { className: "tree scroll", tabIndex: 0, role: "region", "aria-label": "Tree" }, svgOf(found.sentences[0].svg)),
       el("p", { className: "hint" }, not), go);
     $("tb-detail").hidden = false;
+    if (byHand) $("tb-detail").scrollIntoView({ block: "nearest" }); // on a phone it is below the list
   }
 }
 
