@@ -177,7 +177,6 @@ def examples_of(sentences):
 def one_epoch(monkeypatch, name, settings, with_root_label=True, sizes=(6, 2, 5), more_labels=()):
     """Run one batch through a tiny learner; return it, the twin, its parameters in doubles, gradients and loss."""
     monkeypatch.setattr(network, "EMBEDDED", TINY)
-    monkeypatch.setattr(encoder, "EMBEDDED", TINY)
     word, lstm, hidden = sizes
     monkeypatch.setattr(network, "Sizes", lambda layers: Sizes(word, lstm, layers, hidden))
     sentences = [s for s in toy_sentences(40, seed=4) if len(s) in {4, 6} and not s.tree().is_projective()][:2]
@@ -186,7 +185,7 @@ def one_epoch(monkeypatch, name, settings, with_root_label=True, sizes=(6, 2, 5)
     system = make_system(name, single_root=True)
     task = Task(system, labels, labels.index("root") if with_root_label else -1)
     learner = NetworkLearner(task, Vocabulary.of(sentences), NetworkOptions(**settings).fitted(100), seed=5)
-    learner._batches = lambda examples: [list(examples)]
+    monkeypatch.setattr(network, "random_batches", lambda lengths, *_: [list(range(len(lengths)))])
     noise = np.random.default_rng(2)
     for name in learner._parameters:
         learner._parameters[name] += noise.normal(0, 0.3, learner._parameters[name].shape).astype(np.float32)

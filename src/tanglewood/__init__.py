@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tanglewood.systems import SYSTEMS as SYSTEMS
     from tanglewood.systems import make_system as make_system
     from tanglewood.systems.swap import maximal_projective_components as maximal_projective_components
+    from tanglewood.text.pipeline import Pipeline as Pipeline
     from tanglewood.transforms.pseudo_projective import deprojectivize as deprojectivize
     from tanglewood.transforms.pseudo_projective import projectivize as projectivize
     from tanglewood.treebank.conllu import read as read
@@ -27,6 +28,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Parser": "parser",
+    "Pipeline": "text.pipeline",
     "SYSTEMS": "systems",
     "Sentence": "treebank.sentence",
     "State": "core.state",

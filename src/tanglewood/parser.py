@@ -167,9 +167,9 @@ class Parser:
 
     def save(self, path: str | Path) -> None:
         """Write the parser to one file, its guide with it; the same parser gives the same bytes."""
-        save_model(path, *self._contents())
+        save_model(path, *self.contents())
 
-    def _contents(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def contents(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Arrays and settings for a model file."""
         task = self.model.task
         scheme = None if self.scheme is None else [self.scheme.name, self.scheme.separator, self.scheme.mark]
@@ -183,7 +183,7 @@ class Parser:
         }
         arrays = dict(self.model.arrays())
         if self.guide is not None:
-            others, settings["guide"] = self.guide._contents()
+            others, settings["guide"] = self.guide.contents()
             arrays |= {f"{GUIDE}{name}": values for name, values in others.items()}
         return arrays, settings
 
@@ -192,25 +192,25 @@ class Parser:
         """Read a parser; nothing in the file is executed."""
         arrays, settings = load_model(path)
         try:
-            return cls._from(arrays, settings)
+            return cls.from_contents(arrays, settings)
         except ModelError as error:
             raise ModelError(f"{path}: {error}") from None
         except (KeyError, TypeError, ValueError, AttributeError, TanglewoodError) as error:
             raise ModelError(f"{path}: the model cannot be used by this tanglewood {__version__}: {error!r}") from None
 
     @classmethod
-    def _from(cls, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> Parser:
-        """Make the parser of such contents."""
+    def from_contents(cls, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> Parser:
+        """Make the parser of such contents; arrays of other parts, whose names have a slash, are passed over."""
         description = settings["description"]
         system = make_system(description["system"], **description["options"], single_root=description["single_root"])
         task = Task(system, settings["labels"], settings["root_label"])
-        own = {name: values for name, values in arrays.items() if not name.startswith(GUIDE)}
+        own = {name: values for name, values in arrays.items() if "/" not in name}
         model = learner_class(description["learner"], "Model").load(task, own, settings["model"])
         scheme = settings["pseudo_projective"]
         guide = None
         if "guide" in settings:
             others = {name[len(GUIDE) :]: values for name, values in arrays.items() if name.startswith(GUIDE)}
-            guide = cls._from(others, settings["guide"])
+            guide = cls.from_contents(others, settings["guide"])
         return cls(model, description, None if scheme is None else Scheme(*scheme), guide)
 
 

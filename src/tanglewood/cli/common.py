@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import argparse
 
     from tanglewood.core.system import TransitionSystem
-    from tanglewood.treebank.conllu import Batch
     from tanglewood.treebank.sentence import Sentence
 
 OPTIONS = {  # command-line word -> (type, metavar, help); the systems know which of them they take
@@ -31,6 +30,11 @@ OPTIONS = {  # command-line word -> (type, metavar, help); the systems know whic
 def add_reading(parser: argparse.ArgumentParser, *, files: str | int = "+") -> None:
     """Add the files, as many as argparse's nargs says, and what to do about bad sentences."""
     parser.add_argument("files", nargs=files, metavar="FILE", help="CoNLL-U or CoNLL-X, plain, .gz or .xz; - is stdin")
+    add_on_error(parser)
+
+
+def add_on_error(parser: argparse.ArgumentParser) -> None:
+    """Add --on-error."""
     parser.add_argument(
         "--on-error",
         choices=("stop", "skip", "report"),
@@ -38,6 +42,23 @@ def add_reading(parser: argparse.ArgumentParser, *, files: str | int = "+") -> N
         help="at a malformed sentence: stop (default); skip it and list all skipped ones at the end; "
         "report it at once, go on, and end with exit status 1",
     )
+
+
+def add_input(parser: argparse.ArgumentParser) -> None:
+    """Add the input of commands that take text, too."""
+    parser.add_argument(
+        "input",
+        nargs="*",
+        default=["-"],
+        metavar="FILE|TEXT",
+        help="files of text, CoNLL-U or CoNLL-X, also .gz and .xz; - is stdin (default); "
+        "what has a space in it and is no file is text itself",
+    )
+
+
+def is_text(argument: str) -> bool:
+    """Tell whether an argument is text itself rather than the name of a file."""
+    return any(map(str.isspace, argument)) and not Path(argument).exists()
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -103,22 +124,14 @@ class Reading:
         """Give the sentences of a file; with trees=False they need not have heads."""
         from tanglewood.treebank.conllu import read
 
-        with self._opened(file) as (source, progress):
+        with self.opened(file) as (source, progress):
             for sentence in read(source, on_error=self.note, trees=trees):
                 progress.step()
                 yield sentence
 
-    def batches(self, file: str) -> Iterator[Batch]:
-        """Give the sentences of a file as they stand there, many at a time."""
-        from tanglewood.treebank.conllu import read_batches
-
-        with self._opened(file) as (source, progress):
-            for batch in read_batches(source):
-                progress.step(len(batch.blocks))
-                yield batch
-
     @contextmanager
-    def _opened(self, file: str) -> Iterator[tuple[str | BinaryIO, Progress]]:
+    def opened(self, file: str) -> Iterator[tuple[str | BinaryIO, Progress]]:
+        """Give a file to read from, and the line that shows how far it is read."""
         with ExitStack() as stack:
             raw: BinaryIO = sys.stdin.buffer if file == "-" else stack.enter_context(Path(file).open("rb"))
             yield "-" if file == "-" else raw, stack.enter_context(Progress(file, raw))

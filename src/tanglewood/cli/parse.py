@@ -1,23 +1,36 @@
-"""Parse sentences with a trained model: HEAD and DEPREL are filled, everything else stays as it is, byte for byte."""
+"""Parse text, or the sentences of a treebank, and write or draw their trees.
+
+Text is split into sentences and words and tagged by a pipeline (made by train --pipeline; an English one comes with
+tanglewood and needs no -m). In CoNLL-U and CoNLL-X only HEAD and DEPREL are filled, and with --tag lemmas, tags and
+features where there are none; all else stays as it is, byte for byte.
+"""
 
 from __future__ import annotations
 
 import sys
 import time
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tanglewood.cli.common import Reading, add_reading, use_one_matrix_thread
+from tanglewood.cli.common import Reading, add_input, add_on_error, is_text, use_one_matrix_thread
+from tanglewood.cli.writing import FORMATS, chosen_format, write_trees
 from tanglewood.core.searches import MOST_MEMORY, MOVE_SEARCHES, SEARCHES
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from tanglewood.scale.parsing import Parsed
+    from tanglewood.scale.parsing import BatchParser, Parsed
+    from tanglewood.text.pipeline import Piece
+    from tanglewood.treebank.conllu import Batch
 
-HELP = "parse sentences with a trained model"
+HELP = "parse text or tagged sentences"
 EXAMPLES = """\
+  tanglewood parse "A hearing is scheduled on the issue today ."
+  tanglewood parse letters.txt -o letters.conllu
+  tanglewood parse -m nl.tw --format html brieven.txt -o brieven.html
+  tanglewood parse --tag tokens.conllu > trees.conllu
   tanglewood parse -m model.tw words.conllu -o trees.conllu
   tanglewood parse -m model.tw --beam 8 words.conllu > trees.conllu
   tanglewood parse -m arcs.tw --search eisner --confidence words.conllu > trees.conllu
@@ -26,10 +39,23 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    add_reading(parser)
-    parser.add_argument("-m", "--model", required=True, metavar="MODEL", help="model file made by train")
+    add_input(parser)
+    add_on_error(parser)
+    parser.add_argument(
+        "-m", "--model", metavar="MODEL", help="model file made by train (default: the English one of tanglewood)"
+    )
     parser.add_argument(
         "-o", "--output", default="-", metavar="OUT", help="file to write, .gz and .xz compressed (default: stdout)"
+    )
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        help="how to write the trees (default: by the ending of OUT, tree on a terminal, else conllu; "
+        "json is one object a line)",
+    )
+    parser.add_argument("--text", action="store_true", help="the input is text, whatever it looks like")
+    parser.add_argument(
+        "--tag", action="store_true", help="fill in lemmas, tags and features where a sentence has none"
     )
     parser.add_argument(
         "--search",
@@ -76,12 +102,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Parse all files into one output."""
+    """Parse all input into one output."""
     use_one_matrix_thread()
     from tanglewood.parser import Choices
-    from tanglewood.scale.parsing import parse_batches
+    from tanglewood.scale.parsing import BatchParser, parse_batches
     from tanglewood.scorers.words import OPTIONAL
-    from tanglewood.treebank.conllu import write_blocks
 
     reading = Reading(args)
     began = time.perf_counter()
@@ -95,7 +120,8 @@ def run(args: argparse.Namespace) -> int:
         max_memory=MOST_MEMORY if args.max_memory is None else args.max_memory << 20,
         show_search=args.show_search,
     )
-    batches = (batch for file in args.files for batch in reading.batches(file))
+    format_ = chosen_format(args, "conllu")
+    workplace = BatchParser(args.model, choices, stop=args.on_error == "stop", tag=args.tag)
     words = 0
     missing = set(OPTIONAL)
 
@@ -110,15 +136,45 @@ def run(args: argparse.Namespace) -> int:
                 else:
                     reading.note(block)
 
-    stop = args.on_error == "stop"
-    with closing(parse_batches(batches, args.model, choices, stop=stop, processes=args.threads)) as results:
-        count = write_blocks(blocks(results), args.output)
+    batches = _batches(args, reading, workplace)
+    with closing(parse_batches(batches, workplace, processes=args.threads)) as results:
+        count = write_trees(blocks(results), format_, args.output)
     if words and missing:
         names = ", ".join(name for name in OPTIONAL if name in missing)
+        remedy = "" if workplace.pipeline is None else "; --tag fills them in"
         print(
-            f"warning: the input has no {names}: 0 of {words:,} words; the model was trained with them", file=sys.stderr
+            f"warning: the input has no {names}: 0 of {words:,} words; the model was trained with them{remedy}",
+            file=sys.stderr,
         )
-    if sys.stderr.isatty():
+    if sys.stderr.isatty() and not (args.output == "-" and sys.stdout.isatty()):
         spent = time.perf_counter() - began
         print(f"{count:,} sentences, {words:,} words in {spent:.1f} s: {words / spent:,.0f} words/s", file=sys.stderr)
     return reading.close()
+
+
+def _batches(args: argparse.Namespace, reading: Reading, workplace: BatchParser) -> Iterator[Batch | Piece]:
+    """Give the sentences of all input: of treebanks as they stand there, of texts as the pipeline finds them."""
+    from tanglewood.text.pipeline import Piece, needed
+    from tanglewood.text.reading import is_treebank, read_text
+    from tanglewood.treebank.conllu import opened, peek, read_batches
+
+    number = 1
+    for item in args.input:
+        if is_text(item) or (args.text and item != "-" and not Path(item).exists()):
+            for piece in needed(workplace.pipeline, args.model).pieces([item], number=number):
+                yield piece
+                number = piece.number + len(piece.sentences)
+            continue
+        with reading.opened(item) as (source, progress), opened(source) as (stream, name):
+            batches: Iterator[Batch | Piece]
+            if not args.text and is_treebank(peek(stream, 1 << 13), name):
+                batches = read_batches(stream)
+            else:
+                document = "" if item == "-" else name
+                pipeline = needed(workplace.pipeline, args.model)
+                batches = pipeline.pieces(read_text(stream, name), document=document, number=number)
+            for batch in batches:
+                progress.step(len(batch.sentences) if isinstance(batch, Piece) else len(batch.blocks))
+                yield batch
+                if isinstance(batch, Piece):
+                    number = batch.number + len(batch.sentences)

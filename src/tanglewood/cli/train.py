@@ -1,10 +1,15 @@
-"""Train a parser on a treebank; the plain command is right for a Universal Dependencies treebank."""
+"""Train a parser on a treebank; the plain command is right for a Universal Dependencies treebank.
+
+With --pipeline the model also learns to split text into sentences and words and to tag them, so that it parses raw
+text, and its parser learns from the tags that it will meet there.
+"""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import replace
 from pathlib import Path
+from shutil import rmtree
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
@@ -21,8 +26,10 @@ from tanglewood.scorers import LEARNERS
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
     from tanglewood.parser import Parser
+    from tanglewood.text.pipeline import Pipeline
     from tanglewood.training.config import Config
     from tanglewood.training.loop import Progress
     from tanglewood.treebank.sentence import Sentence
@@ -30,6 +37,7 @@ if TYPE_CHECKING:
 HELP = "train a parser on a treebank"
 EXAMPLES = """\
   tanglewood train train.conllu --dev dev.conllu -o model.tw
+  tanglewood train --pipeline nl-train.conllu --dev nl-dev.conllu -o nl.tw
   tanglewood train train.conllu --dev dev.conllu -o model.tw --learner linear
   tanglewood train train.conllu --dev dev.conllu -o model.tw --system arc-standard --pseudo-projective head+path
   tanglewood train train.conllu --dev dev.conllu -o arcs.tw --search mst
@@ -50,7 +58,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="go on where an interrupted run stopped (MODEL.training is kept until the end)",
     )
     parser.add_argument(
-        "--threads", type=int, default=1, metavar="N", help="parse the dev set with N threads (default 1)"
+        "--pipeline", action="store_true", help="learn all that leads from raw text to trees: tokens, tags, lemmas too"
+    )
+    parser.add_argument(
+        "--threads",
+        type=int,
+        default=1,
+        metavar="N",
+        help="parse the dev set with N threads, and learn N of a pipeline's taggers at a time (default 1)",
     )
     add_choices(parser)
 
@@ -127,6 +142,10 @@ def run(args: argparse.Namespace) -> int:
     reading = Reading(args)
     train = [sentence for file in args.files for sentence in reading.sentences(file)]
     dev = [sentence for file in args.dev for sentence in reading.sentences(file)]
+    finish: Callable[[Parser], Parser | Pipeline] = lambda parser: parser  # noqa: E731
+    parts = Path(f"{args.output}.parts")
+    if args.pipeline:
+        finish, train, dev = _prepare(args, config, train, dev, parts)
     training = Training(config, train, dev, lambda text: print(text, file=sys.stderr))
     task, config = training.task, training.config
     way = f"{config.search} search" if config.search else f"{task.system.name}, {training.oracle_name} oracle"
@@ -153,13 +172,15 @@ def run(args: argparse.Namespace) -> int:
             raise
         resume = "; --resume goes on" if checkpoint.exists() else ""
         print(f"\ninterrupted: the best parser so far is kept{resume}", file=sys.stderr)
-        _save(training.best[1], args.output)
+        _save(finish(training.best[1]), args.output)
         return 130
     if training.best is None:
         raise ConfigError("nothing was learnt")
     parser = training.best[1]
-    _save(parser, args.output)
+    _save(finish(parser), args.output)
     checkpoint.unlink(missing_ok=True)
+    if args.pipeline:
+        rmtree(parts)
     if dev:
         _report_crossing(parser, dev, args.threads)
     size = Path(args.output).stat().st_size / 1e6
@@ -167,13 +188,34 @@ def run(args: argparse.Namespace) -> int:
     return reading.close()
 
 
-def _save(parser: Parser, output: str) -> None:
+def _prepare(
+    args: argparse.Namespace, config: Config, train: list[Sentence], dev: list[Sentence], parts: Path
+) -> tuple[Callable[[Parser], Pipeline], list[Sentence], list[Sentence]]:
+    """Learn what comes before the parser; return how to make a pipeline of it, and the data for it with other tags."""
+    from tanglewood.text.learning import prepare
+    from tanglewood.text.pipeline import Pipeline
+
+    if not args.resume and parts.exists():
+        rmtree(parts)
+    found = prepare(
+        train,
+        dev,
+        seed=config.seed,
+        folds=config.folds,
+        processes=args.threads,
+        folder=parts,
+        report=lambda text: print(text, file=sys.stderr),
+    )
+    return lambda parser: Pipeline(parser, found.tagger, found.tokeniser), found.train, found.dev
+
+
+def _save(model: Parser | Pipeline, output: str) -> None:
     """Write the model; if that fails, write it to the temporary folder and say so in the error."""
     try:
-        parser.save(output)
+        model.save(output)
     except OSError as error:
         spare = Path(mkdtemp(prefix="tanglewood-")) / Path(output).name
-        parser.save(spare)
+        model.save(spare)
         raise OSError(error.errno, f"{error.strerror or error}; the model is in {spare} instead", output) from None
 
 

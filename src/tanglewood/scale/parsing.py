@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
-from pathlib import Path
 from typing import NamedTuple
 
-from tanglewood.errors import ConfigError, LocatedError
-from tanglewood.parser import Choices, Parser
+from tanglewood.errors import ConfigError, LocatedError, ModelError
+from tanglewood.parser import Choices
 from tanglewood.scorers.words import Columns, words_of
+from tanglewood.text.pipeline import Piece, PieceTagger, load_parts
 from tanglewood.treebank.conllu import Batch, parse_block
 from tanglewood.treebank.sentence import Sentence
 
@@ -22,19 +22,34 @@ class Parsed(NamedTuple):
 
 
 class BatchParser:
-    """Parses blocks of a CoNLL file to blocks, one batch after another.
+    """Parses blocks of a CoNLL file, or sentences of a text, to blocks, one batch after another.
 
-    With ``stop`` nothing that comes after an error in the same batch is parsed.
+    The model is a file, or None for the one that comes with tanglewood. With ``stop`` nothing that comes after an
+    error in the same batch is parsed; with ``tag`` columns that hold nothing are filled first.
     """
 
-    def __init__(self, parser: Parser, choices: Choices, *, stop: bool = True) -> None:
-        self.choices = choices
-        self.stop = stop
-        self.worker = parser.worker(choices)
-        self._columns = Columns(parser.description.get("columns", ()))
+    def __init__(self, model: str | None, choices: Choices, *, stop: bool = True, tag: bool = False) -> None:
+        self.recipe = (model, choices, stop, tag)  # to make another one in another process
+        parser, self.pipeline = load_parts(model)
+        self._stop = stop
+        self._tag = tag
+        self._worker = parser.worker(choices)
+        self._tagger = None if self.pipeline is None else PieceTagger(self.pipeline.tagger)
+        self._columns = Columns(() if tag else parser.description.get("columns", ()))
+        if tag and self._tagger is None:
+            raise ModelError(f"{model}: the model has no tagger; `tanglewood train --pipeline` makes one that has")
 
-    def parse(self, batch: Batch) -> Parsed:
+    def parse(self, batch: Batch | Piece) -> Parsed:
         """Parse one batch."""
+        if isinstance(batch, Piece):
+            assert self._tagger is not None  # pieces come from a pipeline
+            sentences = self._tagger.sentences(batch)
+            parsed = self._worker.parse(sentences)
+            blocks = [sentence.to_bytes() for several in parsed for sentence in several]
+            return Parsed([*blocks], sum(map(len, sentences)), [])
+        return self._parse_blocks(batch)
+
+    def _parse_blocks(self, batch: Batch) -> Parsed:
         read: list[Sentence | LocatedError] = []
         for line, block in batch.blocks:
             try:
@@ -42,7 +57,7 @@ class BatchParser:
                 sentence.check_heads_written()
             except LocatedError as error:
                 read.append(error)
-                if self.stop:
+                if self._stop:
                     break
             else:
                 read.append(sentence)
@@ -50,7 +65,9 @@ class BatchParser:
         if self._columns.empty:
             for sentence in sentences:
                 self._columns.add(words_of(sentence))
-        parsed = iter(self.worker.parse(sentences))
+        if self._tag and self._tagger is not None:
+            sentences = self._tagger.tag(sentences)
+        parsed = iter(self._worker.parse(sentences))
         blocks: list[bytes | LocatedError] = []
         for item in read:
             if isinstance(item, LocatedError):
@@ -61,13 +78,7 @@ class BatchParser:
 
 
 def parse_batches(
-    batches: Iterable[Batch],
-    model: str | Path,
-    choices: Choices,
-    *,
-    stop: bool = True,
-    processes: int = 1,
-    method: str | None = None,
+    batches: Iterable[Batch | Piece], workplace: BatchParser, *, processes: int = 1, method: str | None = None
 ) -> Generator[Parsed]:
     """Parse batches in order; the same for any number of processes. Memory stays flat however many batches there are.
 
@@ -75,10 +86,9 @@ def parse_batches(
     """
     if processes < 1:
         raise ConfigError(f"the number of threads must be 1 or more, not {processes}")
-    workplace = BatchParser(Parser.load(model), choices, stop=stop)
     if processes == 1:
         yield from map(workplace.parse, batches)
     else:
         from tanglewood.scale.processes import parse_in_processes  # what it needs takes time to load
 
-        yield from parse_in_processes(batches, workplace, str(model), processes, method)
+        yield from parse_in_processes(batches, workplace, processes, method)

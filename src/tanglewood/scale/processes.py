@@ -14,19 +14,19 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import wait
 
 from tanglewood.errors import TanglewoodError, WorkerError
-from tanglewood.parser import Choices, Parser
+from tanglewood.parser import Choices
 from tanglewood.scale.parsing import BatchParser, Parsed
+from tanglewood.text.pipeline import Piece
 from tanglewood.treebank.conllu import Batch
 
 
 def parse_in_processes(
-    batches: Iterable[Batch], workplace: BatchParser, model: str, processes: int, method: str | None
+    batches: Iterable[Batch | Piece], workplace: BatchParser, processes: int, method: str | None
 ) -> Generator[Parsed]:
     """Parse batches in order; forked processes inherit the workplace, others load the model anew."""
     if method is None:
         method = "fork" if sys.platform == "linux" and threading.active_count() == 1 else "spawn"
-    inherited = workplace if method == "fork" else None
-    initial = (inherited, model, workplace.choices, workplace.stop)
+    initial = (workplace if method == "fork" else None, workplace.recipe)
     pool = ProcessPoolExecutor(processes, multiprocessing.get_context(method), initializer=_begin, initargs=initial)
     source = iter(batches)
     waiting: deque[Future[Parsed]] = deque()
@@ -57,12 +57,13 @@ def parse_in_processes(
 _mine: BatchParser  # in a process that parses
 
 
-def _begin(inherited: BatchParser | None, model: str, choices: Choices, stop: bool) -> None:
+def _begin(inherited: BatchParser | None, recipe: tuple[str | None, Choices, bool, bool]) -> None:
     """Prepare a process for its work."""
     global _mine  # noqa: PLW0603 - a process has one
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that reads and writes
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _mine = inherited or BatchParser(Parser.load(model), choices, stop=stop)
+    model, choices, stop, tag = recipe
+    _mine = inherited or BatchParser(model, choices, stop=stop, tag=tag)
 
 
 def _end_with_parent() -> None:
@@ -72,5 +73,5 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _work(batch: Batch) -> Parsed:
+def _work(batch: Batch | Piece) -> Parsed:
     return _mine.parse(batch)

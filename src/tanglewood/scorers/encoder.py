@@ -9,12 +9,59 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanglewood.scorers.dense import lstm_backward_steps, lstm_forward_steps
-from tanglewood.scorers.words import ROOT_PIECES, Numbers, Vocabulary, Word, pieces
+from tanglewood.scorers.words import FIELDS, ROOT_PIECES, Numbers, Vocabulary, Word, pieces
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
+OUTPUT = "hidden.slots"  # the weights that contexts are multiplied with in the end
+MOST_KEPT = 30_000  # words whose vectors are kept while parsing: 80 MB
 EMBEDDED = {"form": 64, "lemma": 64, "upos": 16, "xpos": 16, "feats": 32, "affixes": 32}
 DIRECTIONS = ("forward", "backward")
+
+
+def new_encoder(
+    embedded: Mapping[str, int], vocabulary: Vocabulary, sizes: tuple[int, int, int], chance: np.random.Generator
+) -> dict[str, Floats]:
+    """Return fresh parameters for embeddings of these widths and (words, LSTMs, layers of LSTMs) of these sizes."""
+    n_word, n_lstm, n_layers = sizes
+    parameters = {
+        f"embed.{field}": normal(chance, 0.1 if size > 32 else 0.2, len(vocabulary.numbers[field]), size)
+        for field, size in embedded.items()
+    }
+    parameters["word.weight"] = glorot(chance, sum(embedded.values()), n_word)
+    parameters["word.bias"] = np.zeros(n_word, np.float32)
+    for lstm in (f"lstm{layer}.{direction}" for layer in range(n_layers) for direction in DIRECTIONS):
+        parameters[f"{lstm}.input"] = glorot(chance, n_word, 4 * n_lstm)
+        parameters[f"{lstm}.recurrent"] = glorot(chance, n_lstm, 4 * n_lstm)
+        bias = np.zeros(4 * n_lstm, np.float32)
+        bias[n_lstm : 2 * n_lstm] = 1  # forget gates begin open
+        parameters[f"{lstm}.bias"] = bias
+    return parameters
+
+
+def glorot(chance: np.random.Generator, *shape: int) -> Floats:
+    """Return random weights that keep the size of what they are multiplied with (Glorot and Bengio 2010)."""
+    bound = np.sqrt(6 / (shape[-2] + shape[-1]))
+    return chance.uniform(-bound, bound, shape).astype(np.float32)
+
+
+def normal(chance: np.random.Generator, scale: float, *shape: int) -> Floats:
+    """Return random weights of this standard deviation."""
+    return (scale * chance.standard_normal(shape)).astype(np.float32)
+
+
+def random_batches(lengths: Sequence[int], words: int, chance: np.random.Generator) -> Iterator[list[int]]:
+    """Give the places of sentences of these lengths in random order, in batches of about so many words."""
+    batch: list[int] = []
+    size = 0
+    for index in chance.permutation(len(lengths)).tolist():
+        batch.append(index)
+        size += lengths[index]
+        if size >= words:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def count_layers(parameters: Mapping[str, Floats]) -> int:
@@ -186,7 +233,7 @@ class Encoder:
             self.memory.append(memory)
         self.context_mask = _mask(chance, context.shape, drop_context)
         self.context = context * self.context_mask
-        rows: Floats = self.context @ self.parameters["hidden.slots"]
+        rows: Floats = self.context @ self.parameters[OUTPUT]
         return rows
 
     def _layer_backward(self, layer: int, d_context: Floats, gradients: dict[str, Floats]) -> Floats:
@@ -209,8 +256,8 @@ class Encoder:
     def backward(self, d_rows: Floats, gradients: dict[str, Floats]) -> Iterator[tuple[str, Ints, Floats]]:
         """Write gradients of the dense parameters; give those of embeddings as (name, numbers, one row a number)."""
         p = self.parameters
-        np.dot(self.context.T, d_rows, out=gradients["hidden.slots"])
-        d_words = (d_rows @ p["hidden.slots"].T) * self.context_mask
+        np.dot(self.context.T, d_rows, out=gradients[OUTPUT])
+        d_words = (d_rows @ p[OUTPUT].T) * self.context_mask
         for layer in range(self.n_layers - 1, -1, -1):
             d_words = self._layer_backward(layer, d_words, gradients)
         d_words *= self.word_vectors > 0
@@ -219,7 +266,8 @@ class Encoder:
         d_embedded = ((d_words @ p["word.weight"].T) * self.input_mask).astype(np.float32, copy=False)
         start = 0
         batch = self.batch
-        for i, (field, size) in enumerate(EMBEDDED.items()):
+        for i, field in enumerate(FIELDS):
+            size = p[f"embed.{field}"].shape[1]
             d_field = d_embedded[:, start : start + size]
             start += size
             if field == "feats":
@@ -229,6 +277,55 @@ class Encoder:
                 yield f"embed.{field}", batch.affixes.ravel(), np.repeat(d_field, batch.affixes.shape[1], axis=0)
             else:
                 yield f"embed.{field}", batch.single[:, i], d_field
+
+
+class Contexts:
+    """The vectors of words in their sentences, for one thread.
+
+    Words come again and again, so what does not depend on their context is kept.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, parameters: Mapping[str, Floats]) -> None:
+        self._vocabulary = vocabulary
+        self._encoder = Encoder(parameters)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Begin anew with node 0 alone."""
+        self._places: dict[Word, int] = {}
+        self._kept = self._vectors([])
+
+    def _vectors(self, words: Sequence[Word]) -> Floats:
+        """Return a row for node 0 and one for each word: its vector and its contributions to both LSTMs."""
+        vectors = self._encoder.words(self._encoder.embed(number_words(self._vocabulary, [words])))
+        return np.concatenate(
+            [vectors, *(self._encoder.inputs(0, direction, vectors) for direction in DIRECTIONS)], axis=1
+        )
+
+    def of(self, sentences: Sequence[Sequence[Word]]) -> tuple[Floats, list[int]]:
+        """Return a row for every node, and where each sentence begins and the last one ends."""
+        if len(self._places) > MOST_KEPT:
+            self._forget()
+        places = self._places
+        fresh = list(dict.fromkeys(word for words in sentences for word in words if word not in places))
+        if fresh:
+            begin = len(places) + 1
+            places.update(zip(fresh, range(begin, begin + len(fresh)), strict=True))
+            if begin + len(fresh) > len(self._kept):
+                more = np.empty((2 * (begin + len(fresh)), self._kept.shape[1]), np.float32)
+                more[:begin] = self._kept[:begin]
+                self._kept = more
+            self._kept[begin : begin + len(fresh)] = self._vectors(fresh)[1:]
+        order = [place for words in sentences for place in (0, *map(places.__getitem__, words))]
+        nodes = self._kept[order]
+        n_word = len(self._encoder.parameters["word.bias"])
+        n_gates = len(self._encoder.parameters["lstm0.forward.bias"])
+        inputs = {
+            direction: nodes[:, n_word + i * n_gates : n_word + (i + 1) * n_gates]
+            for i, direction in enumerate(DIRECTIONS)
+        }
+        lengths = [len(words) + 1 for words in sentences]
+        return self._encoder.contexts(nodes[:, :n_word], inputs, lengths), [0, *np.cumsum(lengths).tolist()]
 
 
 def _mask(chance: np.random.Generator, shape: tuple[int, ...], drop: float) -> Floats:

@@ -7,7 +7,7 @@ the recipe of a small net that parses as well as a large one: see docs/training.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,14 +20,25 @@ from tanglewood.core.system import TransitionSystem
 from tanglewood.errors import ConfigError, ModelError
 from tanglewood.scorers.adam import Adam
 from tanglewood.scorers.base import Example, Task
-from tanglewood.scorers.encoder import DIRECTIONS, EMBEDDED, Encoder, Floats, count_layers, number_words
+from tanglewood.scorers.encoder import (
+    EMBEDDED,
+    OUTPUT,
+    Contexts,
+    Encoder,
+    Floats,
+    count_layers,
+    glorot,
+    new_encoder,
+    normal,
+    number_words,
+    random_batches,
+)
 from tanglewood.scorers.network_core import LABEL_SLOTS, N_DISTANCES, N_FLAGS, SLOTS, NetworkCore, NetworkTrainer
 from tanglewood.scorers.products import fast_products
 from tanglewood.scorers.words import FIELDS, ROOT, UNKNOWN, Numbers, Vocabulary, Word
 from tanglewood.treebank.sentence import Sentence
 
 SPARSE = tuple(f"embed.{field}" for field in EMBEDDED)
-MOST_KEPT = 30_000  # words whose vectors are kept while parsing: 80 MB
 PAGE = 128  # nodes whose products with the slots are computed together, and still lie in the cache when used
 KERNEL = (  # parameters whose gradients network_core sums
     *("hidden.bias", "hidden.empty", "hidden.labels", "hidden.distance", "hidden.flags"),
@@ -55,38 +66,19 @@ def new_parameters(
     sizes: Sizes, vocabulary: Vocabulary, system: TransitionSystem, n_labels: int, chance: np.random.Generator
 ) -> dict[str, Floats]:
     """Return freshly initialised parameters."""
-
-    def glorot(*shape: int) -> Floats:
-        bound = np.sqrt(6 / (shape[-2] + shape[-1]))
-        return chance.uniform(-bound, bound, shape).astype(np.float32)
-
-    def normal(scale: float, *shape: int) -> Floats:
-        return (scale * chance.standard_normal(shape)).astype(np.float32)
-
-    inputs = sum(EMBEDDED.values())
-    parameters = {
-        f"embed.{field}": normal(0.1 if size > 32 else 0.2, len(vocabulary.numbers[field]), size)
-        for field, size in EMBEDDED.items()
-    }
-    parameters["word.weight"] = glorot(inputs, sizes.word)
-    parameters["word.bias"] = np.zeros(sizes.word, np.float32)
-    for lstm in (f"lstm{layer}.{direction}" for layer in range(sizes.layers) for direction in DIRECTIONS):
-        parameters[f"{lstm}.input"] = glorot(sizes.word, 4 * sizes.lstm)
-        parameters[f"{lstm}.recurrent"] = glorot(sizes.lstm, 4 * sizes.lstm)
-        bias = np.zeros(4 * sizes.lstm, np.float32)
-        bias[sizes.lstm : 2 * sizes.lstm] = 1  # forget gates begin open
-        parameters[f"{lstm}.bias"] = bias
-    slot = normal(np.sqrt(2 / (len(SLOTS) * sizes.word)), sizes.word, len(SLOTS) * sizes.hidden)
-    parameters["hidden.slots"] = slot
+    encoder = (sizes.word, sizes.lstm, sizes.layers)
+    parameters = new_encoder(EMBEDDED, vocabulary, encoder, chance)
+    slot = normal(chance, np.sqrt(2 / (len(SLOTS) * sizes.word)), sizes.word, len(SLOTS) * sizes.hidden)
+    parameters[OUTPUT] = slot
     parameters["hidden.bias"] = np.zeros(sizes.hidden, np.float32)
-    parameters["hidden.empty"] = normal(0.05, len(SLOTS), sizes.hidden)
-    parameters["hidden.labels"] = normal(0.05, len(LABEL_SLOTS), n_labels + 2, sizes.hidden)
-    parameters["hidden.distance"] = normal(0.05, N_DISTANCES, sizes.hidden)
-    parameters["hidden.flags"] = normal(0.05, N_FLAGS, sizes.hidden)
+    parameters["hidden.empty"] = normal(chance, 0.05, len(SLOTS), sizes.hidden)
+    parameters["hidden.labels"] = normal(chance, 0.05, len(LABEL_SLOTS), n_labels + 2, sizes.hidden)
+    parameters["hidden.distance"] = normal(chance, 0.05, N_DISTANCES, sizes.hidden)
+    parameters["hidden.flags"] = normal(chance, 0.05, N_FLAGS, sizes.hidden)
     n_sets = sum(move.labelled for move in system.moves)
-    parameters["move.weight"] = glorot(system.n_moves, sizes.hidden)
+    parameters["move.weight"] = glorot(chance, system.n_moves, sizes.hidden)
     parameters["move.bias"] = np.zeros(system.n_moves, np.float32)
-    parameters["label.weight"] = glorot(n_sets, sizes.hidden, n_labels)
+    parameters["label.weight"] = glorot(chance, n_sets, sizes.hidden, n_labels)
     parameters["label.bias"] = np.zeros((n_sets, n_labels), np.float32)
     return parameters
 
@@ -133,59 +125,21 @@ class NetworkOptions:
 
 
 class NetworkWorkspace:
-    """The rows of some sentences and a scorer of their states, for one thread.
-
-    Words come again and again, so what does not depend on their context is kept.
-    """
+    """The rows of some sentences and a scorer of their states, for one thread."""
 
     def __init__(self, model: NetworkModel) -> None:
-        self._vocabulary = model.vocabulary
-        self._encoder = Encoder(model.parameters)
+        self._words = Contexts(model.vocabulary, model.parameters)
+        self._slots = model.parameters[OUTPUT]
         self._core = NetworkCore(model.parameters, label_sets(model.task.system))
         self._contexts = np.zeros((0, 0), np.float32)
         self._offsets = [0]  # where each sentence begins in them, and where the last one ends
-        self._page = np.zeros((0, len(model.parameters["hidden.slots"][0])), np.float32)
+        self._page = np.zeros((0, self._slots.shape[1]), np.float32)
         self._page_begin = self._page_end = 0
-        self._products = fast_products(model.parameters["hidden.slots"])
-        self._forget()
-
-    def _forget(self) -> None:
-        """Begin anew with node 0 alone."""
-        self._places: dict[Word, int] = {}
-        self._kept = self._vectors([])
-
-    def _vectors(self, words: Sequence[Word]) -> Floats:
-        """Return a row for node 0 and one for each word: its vector and its contributions to both LSTMs."""
-        vectors = self._encoder.words(self._encoder.embed(number_words(self._vocabulary, [words])))
-        return np.concatenate(
-            [vectors, *(self._encoder.inputs(0, direction, vectors) for direction in DIRECTIONS)], axis=1
-        )
+        self._products = fast_products(self._slots)
 
     def encode(self, sentences: Sequence[Sequence[Word]]) -> None:
         """Compute the vectors of all nodes in their context."""
-        if len(self._places) > MOST_KEPT:
-            self._forget()
-        places = self._places
-        fresh = list(dict.fromkeys(word for words in sentences for word in words if word not in places))
-        if fresh:
-            begin = len(places) + 1
-            places.update(zip(fresh, range(begin, begin + len(fresh)), strict=True))
-            if begin + len(fresh) > len(self._kept):
-                more = np.empty((2 * (begin + len(fresh)), self._kept.shape[1]), np.float32)
-                more[:begin] = self._kept[:begin]
-                self._kept = more
-            self._kept[begin : begin + len(fresh)] = self._vectors(fresh)[1:]
-        order = [place for words in sentences for place in (0, *map(places.__getitem__, words))]
-        nodes = self._kept[order]
-        n_word = len(self._encoder.parameters["word.bias"])
-        n_gates = len(self._encoder.parameters["lstm0.forward.bias"])
-        inputs = {
-            direction: nodes[:, n_word + i * n_gates : n_word + (i + 1) * n_gates]
-            for i, direction in enumerate(DIRECTIONS)
-        }
-        lengths = [len(words) + 1 for words in sentences]
-        self._contexts = self._encoder.contexts(nodes[:, :n_word], inputs, lengths)
-        self._offsets = [0, *np.cumsum(lengths).tolist()]
+        self._contexts, self._offsets = self._words.of(sentences)
         self._page_begin = self._page_end = 0
 
     def turn_to(self, index: int) -> MoveScorer:
@@ -205,7 +159,7 @@ class NetworkWorkspace:
         if self._products is not None:
             self._products.write(self._contexts[begin:end], self._page)
         else:
-            np.dot(self._contexts[begin:end], self._encoder.parameters["hidden.slots"], out=self._page[:size])
+            np.dot(self._contexts[begin:end], self._slots, out=self._page[:size])
         self._page_begin, self._page_end = begin, end
 
 
@@ -303,23 +257,14 @@ class NetworkLearner:
         trainer.explore = options.explore if self._epochs and oracle.explores else 0.0
         trainer.loss, trainer.n_states = 0.0, 0
         trainer.move_counts = array("i", bytes(4 * self.task.system.n_moves))
-        batches = list(self._batches(examples))
+        lengths = [len(example.words) for example in examples]
+        batches = list(random_batches(lengths, options.batch_words, self._chance))
         for number, batch in enumerate(batches):
             done = (self._epochs + number / len(batches)) / options.epochs
             self._adam.begin(options.rate * (1 - (1 - options.last_rate) * min(done, 1)))
-            self._learn(batch, oracle)
+            self._learn([examples[index] for index in batch], oracle)
         self._epochs += 1
         return trainer.loss / max(trainer.n_states, 1)
-
-    def _batches(self, examples: Sequence[Example]) -> Iterator[list[Example]]:
-        batch: list[Example] = []
-        for index in self._chance.permutation(len(examples)):
-            batch.append(examples[index])
-            if sum(len(example.words) for example in batch) >= self.options.batch_words:
-                yield batch
-                batch = []
-        if batch:
-            yield batch
 
     def _learn(self, examples: Sequence[Example], oracle: Oracle) -> None:
         options = self.options

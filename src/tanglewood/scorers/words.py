@@ -41,15 +41,19 @@ class Vocabulary:
     @classmethod
     def of(cls, sentences: Iterable[Sentence]) -> Vocabulary:
         """Count the values in training data; affixes that occur once are left out."""
+        return cls.of_words((word for sentence in sentences for word in words_of(sentence)), {"affixes": 2})
+
+    @classmethod
+    def of_words(cls, words: Iterable[Word], least: Mapping[str, int]) -> Vocabulary:
+        """Count the values of words; those that occur less often than ``least`` says for their field are left out."""
         seen: dict[str, Counter[str]] = {field: Counter() for field in FIELDS}
-        for sentence in sentences:
-            for word in words_of(sentence):
-                for field, value in zip(FIELDS, pieces(word), strict=True):
-                    seen[field].update([value] if isinstance(value, str) else value)
+        for word, times in Counter(words).items():
+            for field, value in zip(FIELDS, pieces(word), strict=True):
+                for single in [value] if isinstance(value, str) else value:
+                    seen[field][single] += times
         numbers, counts = {}, {}
         for field, counter in seen.items():
-            least = 2 if field == "affixes" else 1
-            kept = [value for value, count in counter.most_common() if count >= least]
+            kept = [value for value, count in counter.most_common() if count >= least.get(field, 1)]
             numbers[field] = {value: number for number, value in enumerate([UNKNOWN, ROOT, *kept])}
             counts[field] = [0, 1_000_000_000, *(counter[value] for value in kept)]
         return cls(numbers, counts)

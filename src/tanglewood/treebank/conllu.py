@@ -39,7 +39,7 @@ def read(
     from its first sentence. Several roots are legal.
     """
     format_: str | None = None
-    with _opened(source) as (stream, name):
+    with opened(source) as (stream, name):
         for number, block in chain.from_iterable(batch.blocks for batch in _batches(stream, name)):
             try:
                 sentence, surely_conllu = parse_block(block, name, number)
@@ -67,12 +67,12 @@ class Batch(NamedTuple):
 
 def read_batches(source: Source) -> Iterator[Batch]:
     """Read the blocks of sentences, not looked into; :func:`parse_block` does that."""
-    with _opened(source) as (stream, name):
+    with opened(source) as (stream, name):
         yield from _batches(stream, name)
 
 
 @contextmanager
-def _opened(source: Source) -> Iterator[tuple[BinaryIO, str]]:
+def opened(source: Source) -> Iterator[tuple[BinaryIO, str]]:
     """Give the decompressed binary stream and its name for messages; closed at the end if it was opened here."""
     if isinstance(source, io.TextIOBase):
         raise TypeError("read() needs a binary file; open it with mode 'rb'")
@@ -84,7 +84,7 @@ def _opened(source: Source) -> Iterator[tuple[BinaryIO, str]]:
             raw, name = sys.stdin.buffer, "<stdin>"
         else:
             raw, name = stack.enter_context(Path(source).open("rb")), str(source)
-        start = _start(raw)
+        start = peek(raw, len(XZ_MAGIC))
         unpacked: gzip.GzipFile | lzma.LZMAFile
         if start.startswith(GZIP_MAGIC):
             unpacked = gzip.GzipFile(fileobj=raw)
@@ -99,9 +99,8 @@ def _opened(source: Source) -> Iterator[tuple[BinaryIO, str]]:
         yield cast("BinaryIO", io.BufferedReader(cast("io.RawIOBase", unpacked), 1 << 17)), name
 
 
-def _start(raw: BinaryIO) -> bytes:
-    """Return the first bytes of a stream, not consumed; none if it can neither be peeked into nor rewound."""
-    size = len(XZ_MAGIC)
+def peek(raw: BinaryIO, size: int) -> bytes:
+    """Return up to so many next bytes of a stream, not consumed; none if it can neither be peeked into nor rewound."""
     if hasattr(raw, "peek"):
         return bytes(raw.peek(size)[:size])
     if not raw.seekable():

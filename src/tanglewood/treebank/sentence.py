@@ -253,6 +253,21 @@ class Sentence:
                 raise self._error(TreeError, number, problem)
         return [label.encode() for label in labels[1:]]
 
+    def with_columns(
+        self, lemmas: Sequence[str], upos: Sequence[str], xpos: Sequence[str], feats: Sequence[str]
+    ) -> "Sentence":
+        """Return a copy with other lemmas, tags and features; all else stays byte for byte."""
+        parts: list[bytes] = []
+        start = 0
+        for number, columns in enumerate(zip(self.forms, lemmas, upos, xpos, feats, strict=True)):
+            text = "\t".join(columns)
+            if "" in columns or text.count("\t") != 4 or "\n" in text or "\r" in text:
+                raise self._error(FormatError, number + 1, f"{columns} should be texts without tab or newline")
+            begin, end = (self.spans[SPAN_FIELDS * number + field] for field in (SPAN_FORM, SPAN_HEAD))
+            parts += [self._data[start:begin], text.encode(), b"\t"]
+            start = end
+        return self._changed(b"".join([*parts, self._data[start:]]))
+
     def with_misc(self, key: str, values: Sequence[str]) -> "Sentence":
         """Return a copy in which the last column of each word has ``key=value``, in place of an older one."""
         lines = self.lines

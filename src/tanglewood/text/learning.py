@@ -1,0 +1,160 @@
+"""What is learnt before the parser of a pipeline: tokeniser and tagger, and the tags that the parser will meet.
+
+A parser that learns from gold tags trusts them too much. So each part of the training data is tagged by a tagger that
+has learnt from the other parts, and the parser learns from tags that are as good, and as bad, as those of new text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tanglewood.errors import ModelError
+from tanglewood.store import load_model, save_model
+from tanglewood.text.pipeline import with_tags
+from tanglewood.text.tagger import Tagger, TaggerOptions, TagProgress, Tags, train_tagger
+from tanglewood.text.tokeniser import Tokeniser
+from tanglewood.training.folds import deal_out
+from tanglewood.treebank.sentence import Sentence
+
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Tokeniser and tagger, and the data for the parser: with the tags it will meet."""
+
+    tokeniser: Tokeniser
+    tagger: Tagger
+    train: list[Sentence]
+    dev: list[Sentence]
+
+
+def prepare(
+    train: Sequence[Sentence],
+    dev: Sequence[Sentence],
+    *,
+    seed: int = 1,
+    folds: int = 5,
+    options: TaggerOptions | None = None,
+    processes: int = 1,
+    folder: Path | None = None,
+    report: Report = lambda _: None,
+) -> Prepared:
+    """Learn tokeniser and tagger, and tag the data; parts that lie finished in the folder are taken from there."""
+    options = options or TaggerOptions()
+    digest = hashlib.sha256()
+    for sentence in (*train, *dev):
+        digest.update(sentence.to_bytes())
+    made_from = {"data": digest.hexdigest(), "seed": seed, "folds": folds, "options": asdict(options)}
+    parts = _Parts(folder, made_from)
+
+    def learn_tokeniser() -> tuple[Mapping[str, Any], dict[str, Any]]:
+        learnt = Tokeniser.learn(train, dev, seed=seed, report=report)
+        return learnt.arrays(), learnt.settings()
+
+    def learn_tagger() -> tuple[Mapping[str, Any], dict[str, Any]]:
+        learnt = _last(train_tagger(train, dev, options, seed), report, "tagger").tagger
+        return learnt.arrays(), learnt.settings()
+
+    tokeniser = Tokeniser.load(*parts.get("tokeniser", learn_tokeniser))
+    dealt = list(deal_out(train, folds, seed))
+    jobs = [
+        _Job(f"tagger of part {number}/{folds}", _blocks(train, others), _blocks(train, held), options, seed)
+        for number, (held, others) in enumerate(dealt, 1)
+        if not parts.has(f"fold{number}")
+    ]
+    results = _tag_folds(jobs, processes, report)
+    tags: list[Sequence[Tags]] = [()] * len(train)
+    for number, (held, _) in enumerate(dealt, 1):
+        _, found = parts.get(f"fold{number}", lambda: ({}, {"tags": next(results)}))
+        for place, tagged in zip(held, found["tags"], strict=True):
+            tags[place] = [Tags(*tag) for tag in tagged]
+    tagger = Tagger.load(*parts.get("tagger", learn_tagger))
+    tagged_dev = tagger.worker().tag([sentence.forms for sentence in dev])
+    return Prepared(
+        tokeniser,
+        tagger,
+        [with_tags(sentence, found, replaced=True) for sentence, found in zip(train, tags, strict=True)],
+        [with_tags(sentence, found, replaced=True) for sentence, found in zip(dev, tagged_dev, strict=True)],
+    )
+
+
+class _Parts:
+    """Finished parts, kept in a folder if there is one, so that an interrupted run goes on where it stopped."""
+
+    def __init__(self, folder: Path | None, made_from: Mapping[str, Any]) -> None:
+        self.folder = folder
+        self.made_from = made_from
+        if folder is not None:
+            folder.mkdir(exist_ok=True)
+
+    def has(self, name: str) -> bool:
+        return self.folder is not None and (self.folder / f"{name}.tw").exists()
+
+    def get(
+        self, name: str, make: Callable[[], tuple[Mapping[str, Any], dict[str, Any]]]
+    ) -> tuple[Mapping[str, Any], dict[str, Any]]:
+        """Return arrays and settings of a part."""
+        if self.folder is None:
+            return make()
+        path = self.folder / f"{name}.tw"
+        if not path.exists():
+            arrays, settings = make()
+            save_model(path, arrays, {"made_from": self.made_from, "settings": settings})
+        arrays, kept = load_model(path)
+        if kept["made_from"] != self.made_from:
+            raise ModelError(f"{path}: the part is of another training run (other data, options or seed)")
+        return arrays, kept["settings"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """Learn from some sentences, given as bytes, and tag others."""
+
+    name: str
+    learnt: Sequence[bytes]
+    held: Sequence[bytes]
+    options: TaggerOptions
+    seed: int
+
+    def run(self, report: Report = lambda _: None) -> list[list[Tags]]:
+        """Return the tags."""
+        steps = train_tagger([Sentence(block) for block in self.learnt], (), self.options, self.seed)
+        return _last(steps, report, self.name).tagger.worker().tag([Sentence(block).forms for block in self.held])
+
+
+def _blocks(sentences: Sequence[Sentence], places: Sequence[int]) -> list[bytes]:
+    return [sentences[place].to_bytes() for place in places]
+
+
+def _tag_folds(jobs: Sequence[_Job], processes: int, report: Report) -> Iterator[list[list[Tags]]]:
+    """Do the jobs, one after another when they are asked for, or side by side in processes."""
+    if min(processes, len(jobs)) < 2:
+        yield from (job.run(report) for job in jobs)
+        return
+    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
+        for job, result in zip(jobs, pool.map(_Job.run, jobs), strict=True):
+            report(f"{job.name}: done")
+            yield result
+
+
+def _last(steps: Iterator[TagProgress], report: Report, name: str) -> TagProgress:
+    """Return the last progress of a tagger, and report each."""
+    began = time.perf_counter()
+    for progress in steps:
+        text = f"{name}: epoch {progress.epoch:2}/{progress.epochs}  loss {progress.loss:.3f}"
+        if progress.scores is not None:
+            found = progress.scores
+            text += (
+                f"  dev UPOS {found.upos:.2f}  XPOS {found.xpos:.2f}  FEATS {found.feats:.2f}  lemma {found.lemma:.2f}"
+            )
+        left = (time.perf_counter() - began) / progress.epoch * (progress.epochs - progress.epoch)
+        report(f"{text}  {int(left) // 60}:{int(left) % 60:02d} left")
+    return progress

@@ -1,0 +1,56 @@
+"""Lemmas as rules: what to do with a form to get its lemma, so that forms never seen get one, too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+CASES: dict[str, Callable[[str], str]] = {
+    "l": str.lower,
+    "=": str,
+    "t": lambda text: text[:1].upper() + text[1:].lower(),
+    "u": str.upper,
+}
+
+
+def lemma_rule(form: str, lemma: str) -> str:
+    """Return the rule that makes the lemma of the form: case, then what the beginning and the end become.
+
+    A rule reads ``case/cut/new beginning/cut/new end``. What form and lemma have in common is the longest text that
+    occurs in both, whatever its case; if there is none, the rule is ``!`` and the lemma itself.
+    """
+    small, wanted = form.lower(), lemma.lower()
+    begin, length, place = _longest_common(small, wanted)
+    if not length or len(small) != len(form) or len(wanted) != len(lemma):
+        return f"!{lemma}"
+    edit = f"{begin}/{lemma[:place]}/{len(form) - begin - length}/{lemma[place + length :]}"
+    for case in CASES:
+        rule = f"{case}/{edit}"
+        if edit.count("/") == 3 and apply_rule(rule, form) == lemma:
+            return rule
+    return f"!{lemma}"
+
+
+def apply_rule(rule: str, form: str) -> str:
+    """Return what the rule makes of a form; the form itself where the rule cuts more than there is."""
+    if rule.startswith("!"):
+        return rule[1:]
+    case, cut_begin, begin, cut_end, end = rule.split("/")
+    last = len(form) - int(cut_end)
+    if last <= int(cut_begin):
+        return form
+    return begin + CASES[case](form[int(cut_begin) : last]) + end
+
+
+def _longest_common(first: str, second: str) -> tuple[int, int, int]:
+    """Return where the longest common text begins in the first, its length, and where it begins in the second."""
+    best = (0, 0, 0)
+    lengths = [0] * (len(second) + 1)  # of the common text that ends at a place of the second
+    for i, character in enumerate(first, 1):
+        previous = 0
+        for j, other in enumerate(second, 1):
+            above = lengths[j]
+            lengths[j] = previous + 1 if character == other else 0
+            previous = above
+            if lengths[j] > best[1]:
+                best = (i - lengths[j], lengths[j], j - lengths[j])
+    return best

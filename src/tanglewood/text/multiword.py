@@ -1,0 +1,152 @@
+"""Multiword tokens, such as "don't" and French "du": which tokens are several words, learnt from a treebank.
+
+What was seen often enough is in a table. For what was not there are endings and beginnings: "John's" is split because
+most tokens in 's are, and each such affix says what words come in its place.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+LONGEST_AFFIX = 8
+CONTEXT = 3  # characters of the stem that an affix may take in
+FEWEST_TYPES = 2  # different tokens that a rule must have been seen in
+PRECISION = 0.8  # share of the tokens with the affix for which it must be right
+
+Words = tuple[str, ...]
+
+
+class Multiword:
+    """Splits tokens into words.
+
+    ``table`` has the words of tokens in small letters; ``endings`` what stands for an ending: the rest of the first
+    word, then further words; ``beginnings`` are the same for tokens and words written backwards.
+    """
+
+    def __init__(
+        self, table: Mapping[str, Words], endings: Mapping[str, Words], beginnings: Mapping[str, Words]
+    ) -> None:
+        self.table = dict(table)
+        self.endings = dict(endings)
+        self.beginnings = dict(beginnings)
+
+    @classmethod
+    def learn(cls, tokens: Iterable[tuple[str, Words]]) -> Multiword:
+        """Learn from tokens and their words; what a token is most of the time it is taken to be always."""
+        counts: defaultdict[str, Counter[Words]] = defaultdict(Counter)
+        for surface, words in tokens:
+            counts[surface.lower()][tuple(word.lower() for word in words)] += 1
+        types = {lower: max(found.items(), key=lambda item: (item[1], item[0]))[0] for lower, found in counts.items()}
+        if all(len(words) == 1 for words in types.values()):
+            return cls({}, {}, {})
+        endings = _learn_endings(types)
+        beginnings = _learn_endings({_reversed_text(lower): _backwards(words) for lower, words in types.items()})
+        rules = cls({}, endings, beginnings)
+        table = {}
+        for lower, words in types.items():
+            wanted = words if len(words) > 1 else (lower,)
+            if rules.split(lower) != wanted:
+                table[lower] = wanted
+        return cls(table, endings, beginnings)
+
+    def split(self, surface: str) -> Words:
+        """Return the words of a token, or itself as the only one."""
+        if not self.table and not self.endings and not self.beginnings:
+            return (surface,)
+        lower = surface.lower()
+        words = self.table.get(lower)
+        if words is None:
+            words = _apply(self.endings, lower)
+        if words is None and self.beginnings:
+            backwards = _apply(self.beginnings, _reversed_text(lower))
+            words = None if backwards is None else _backwards(backwards)
+        if words is None or len(words) == 1:
+            return (surface,)
+        return _with_case(surface, lower, words)
+
+    def settings(self) -> dict[str, Any]:
+        """Return table and rules as JSON knows them."""
+        return {
+            name: {key: list(words) for key, words in sorted(rules.items())}
+            for name, rules in (("table", self.table), ("endings", self.endings), ("beginnings", self.beginnings))
+        }
+
+    @classmethod
+    def load(cls, settings: Mapping[str, Mapping[str, Sequence[str]]]) -> Multiword:
+        """Make it anew from its settings."""
+        table, endings, beginnings = (
+            {key: tuple(words) for key, words in settings[name].items()} for name in ("table", "endings", "beginnings")
+        )
+        return cls(table, endings, beginnings)
+
+
+def _learn_endings(types: Mapping[str, Words]) -> dict[str, Words]:
+    """Return the endings that say reliably how a token is split."""
+    found: defaultdict[str, Counter[Words]] = defaultdict(Counter)
+    for lower, words in types.items():
+        if len(words) > 1:
+            shared = _shared(lower, words[0])
+            for cut in range(max(1, shared - CONTEXT), min(shared, len(lower) - 1) + 1):
+                if len(lower) - cut <= LONGEST_AFFIX:
+                    found[lower[cut:]][words[0][cut:], *words[1:]] += 1
+    totals = Counter(
+        lower[-size:]
+        for lower in types
+        for size in range(1, min(LONGEST_AFFIX + 1, len(lower)))
+        if lower[-size:] in found
+    )
+    endings: dict[str, Words] = {}
+    for ending in sorted(found, key=lambda ending: (len(ending), ending)):
+        words, count = max(found[ending].items(), key=lambda item: (item[1], item[0]))
+        if count < FEWEST_TYPES or count < PRECISION * totals[ending]:
+            continue
+        shorter = _apply(endings, ending)
+        if shorter != words:  # a shorter ending does not say the same already
+            endings[ending] = words
+    return endings
+
+
+def _apply(endings: Mapping[str, Words], lower: str) -> Words | None:
+    """Return the words by the longest ending that fits, if any does."""
+    for start in range(max(1, len(lower) - LONGEST_AFFIX), len(lower)):
+        words = endings.get(lower[start:])
+        if words is not None:
+            return lower[:start] + words[0], *words[1:]
+    return None
+
+
+def _shared(one: str, other: str) -> int:
+    """How many characters two texts begin with that are the same."""
+    size = 0
+    while size < min(len(one), len(other)) and one[size] == other[size]:
+        size += 1
+    return size
+
+
+def _reversed_text(text: str) -> str:
+    return text[::-1]
+
+
+def _backwards(words: Words) -> Words:
+    return tuple(_reversed_text(word) for word in reversed(words))
+
+
+def _with_case(surface: str, lower: str, words: Words) -> Words:
+    """Give the words the capitals of the token."""
+    if surface == lower:
+        return words
+    if len(surface) == len(lower) and "".join(words) == lower:
+        found = []
+        start = 0
+        for word in words:
+            found.append(surface[start : start + len(word)])
+            start += len(word)
+        return tuple(found)
+    if surface.isupper() and sum(map(str.isalpha, surface)) > 1:
+        return tuple(word.upper() for word in words)
+    shared = _shared(lower, words[0]) if len(surface) == len(lower) else 0
+    if shared:
+        return surface[:shared] + words[0][shared:], *words[1:]
+    return words[0][:1].upper() + words[0][1:], *words[1:]

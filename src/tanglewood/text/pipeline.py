@@ -1,0 +1,218 @@
+"""From raw text to trees: a tokeniser, a tagger and a parser in one model file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.resources import as_file, files
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tanglewood import __version__
+from tanglewood.errors import ModelError, TanglewoodError
+from tanglewood.parser import CHUNK_WORDS, Choices, Parser
+from tanglewood.store import load_model, save_model
+from tanglewood.text.raw import Token
+from tanglewood.text.tagger import Tagger, Tags
+from tanglewood.text.tokeniser import Tokeniser
+from tanglewood.treebank.sentence import Sentence
+
+TOKENISER, TAGGER = "tokeniser/", "tagger/"  # what the names of their arrays begin with
+BUNDLED = "english-ewt.tw"
+CHUNK_LETTERS = 1 << 16
+
+
+class Piece(NamedTuple):
+    """Some sentences of a text: the text they are in, their tokens, where in all of the text that begins.
+
+    ``number`` is that of the first of the sentences, ``document`` the name of the text if they are its first ones.
+    """
+
+    text: str
+    sentences: Sequence[Sequence[Token]]
+    begin: int
+    number: int
+    document: str = ""
+
+
+class Pipeline:
+    """Gives text its sentences, words, tags and trees; one instance serves all threads."""
+
+    def __init__(self, parser: Parser, tagger: Tagger, tokeniser: Tokeniser) -> None:
+        self.parser = parser
+        self.tagger = tagger
+        self.tokeniser = tokeniser
+
+    def parse_text(self, text: str, choices: Choices | None = None) -> list[Sentence]:
+        """Return the sentences of a text with their trees."""
+        worker = self.worker(choices)
+        return [parsed for piece in self.pieces([text]) for parsed in worker.parse_piece(piece)]
+
+    def tag_text(self, text: str) -> list[Sentence]:
+        """Return the sentences of a text with tags, and without trees."""
+        worker = PieceTagger(self.tagger)
+        return [sentence for piece in self.pieces([text]) for sentence in worker.sentences(piece)]
+
+    def parse_stream(self, texts: Iterable[str], choices: Choices | None = None) -> Iterator[Sentence]:
+        """Parse one long text that comes in any pieces; memory stays flat however long it is."""
+        worker = self.worker(choices)
+        return chain.from_iterable(map(worker.parse_piece, self.pieces(texts)))
+
+    def pieces(self, texts: Iterable[str], *, document: str = "", number: int = 1) -> Iterator[Piece]:
+        """Give the sentences of a text that comes in any pieces, about as many at a time as are parsed together.
+
+        Sentences are counted from ``number`` on; the first one says that the ``document`` begins, if it has a name.
+        """
+        begin = 0
+        for text, sentences in self.tokeniser.stream(_in_chunks(texts)):
+            for some in _chunks(sentences):
+                yield Piece(text, some, begin, number, document)
+                number += len(some)
+                document = ""
+            begin += len(text)
+
+    def worker(self, choices: Choices | None = None) -> PipelineWorker:
+        """Return what one thread needs to parse text."""
+        return PipelineWorker(self, choices or Choices())
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to one file; the same pipeline gives the same bytes."""
+        arrays, settings = self.parser.contents()
+        for name, part in ((TOKENISER, self.tokeniser), (TAGGER, self.tagger)):
+            arrays |= {f"{name}{key}": values for key, values in part.arrays().items()}
+            settings[name[:-1]] = part.settings()
+        save_model(path, arrays, settings)
+
+    @classmethod
+    def load(cls, path: str | Path | None = None) -> Pipeline:
+        """Read a pipeline, by default the English one that comes with tanglewood; nothing in the file is executed."""
+        return needed(load_parts(path)[1], path)
+
+
+def needed(pipeline: Pipeline | None, path: str | Path | None) -> Pipeline:
+    """Return the pipeline of the model, or raise a ModelError if it has none."""
+    if pipeline is None:
+        raise ModelError(
+            f"{path}: the model has a parser only, which needs words and tags; "
+            "`tanglewood train --pipeline` makes one that also splits and tags text"
+        )
+    return pipeline
+
+
+def load_parts(path: str | Path | None = None) -> tuple[Parser, Pipeline | None]:
+    """Read a model file, by default that which comes with tanglewood: its parser, and the pipeline if it has one."""
+    if path is None:
+        with as_file(bundled_model()) as file:
+            return load_parts(file)
+    arrays, settings = load_model(path)
+    try:
+        parser = Parser.from_contents(arrays, settings)
+        if "tokeniser" not in settings:
+            return parser, None
+        tokeniser = Tokeniser.load(_part(arrays, TOKENISER), settings["tokeniser"])
+        tagger = Tagger.load(_part(arrays, TAGGER), settings["tagger"])
+        return parser, Pipeline(parser, tagger, tokeniser)
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from None
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, TanglewoodError) as error:
+        raise ModelError(f"{path}: the model cannot be used by this tanglewood {__version__}: {error!r}") from None
+
+
+def bundled_model() -> Any:  # noqa: ANN401 - a Traversable
+    """Return the model file that comes with tanglewood."""
+    return files("tanglewood") / "models" / BUNDLED
+
+
+def _part(arrays: Mapping[str, memoryview], prefix: str) -> dict[str, memoryview]:
+    return {name.removeprefix(prefix): values for name, values in arrays.items() if name.startswith(prefix)}
+
+
+def _in_chunks(texts: Iterable[str]) -> Iterator[str]:
+    """Cut long texts."""
+    for text in texts:
+        for begin in range(0, len(text), CHUNK_LETTERS):
+            yield text[begin : begin + CHUNK_LETTERS]
+
+
+def _chunks(sentences: Sequence[Sequence[Token]]) -> Iterator[list[Sequence[Token]]]:
+    """Group sentences to about CHUNK_WORDS tokens."""
+    some: list[Sequence[Token]] = []
+    size = 0
+    for tokens in sentences:
+        some.append(tokens)
+        size += len(tokens)
+        if size >= CHUNK_WORDS:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some
+
+
+class PieceTagger:
+    """Makes tagged sentences of tokens, and tags sentences that have none, in one thread."""
+
+    def __init__(self, tagger: Tagger) -> None:
+        self._tagger = tagger.worker()
+
+    def sentences(self, piece: Piece) -> list[Sentence]:
+        """Return the sentences with tags."""
+        forms = [[word for token in tokens for word in token.words] for tokens in piece.sentences]
+        tagged = self._tagger.tag(forms)
+        return [
+            _sentence(piece, place, tokens, tags)
+            for place, (tokens, tags) in enumerate(zip(piece.sentences, tagged, strict=True))
+        ]
+
+    def tag(self, sentences: Sequence[Sentence]) -> list[Sentence]:
+        """Fill columns from LEMMA to FEATS that hold nothing in the whole sentence; all else stays as it is."""
+        tagged = self._tagger.tag([sentence.forms for sentence in sentences])
+        return [with_tags(sentence, tags) for sentence, tags in zip(sentences, tagged, strict=True)]
+
+
+class PipelineWorker(PieceTagger):
+    """Parses text, in one thread."""
+
+    def __init__(self, pipeline: Pipeline, choices: Choices) -> None:
+        PieceTagger.__init__(self, pipeline.tagger)
+        self._parser = pipeline.parser.worker(choices)
+
+    def parse_piece(self, piece: Piece) -> list[Sentence]:
+        """Return the sentences with tags and trees."""
+        return list(chain.from_iterable(self._parser.parse(self.sentences(piece))))
+
+
+def with_tags(sentence: Sentence, tags: Sequence[Tags], *, replaced: bool = False) -> Sentence:
+    """Return a copy with these tags in columns that hold nothing, or, if they are to be replaced, in all four."""
+    old = (sentence.lemmas, sentence.upos, sentence.xpos, sentence.feats)
+    empty = [replaced or all(value == "_" for value in column) for column in old]
+    if not any(empty):
+        return sentence
+    columns = [[tag[i] for tag in tags] if empty[i] else column for i, column in enumerate(old)]
+    return sentence.with_columns(*columns)
+
+
+def _sentence(piece: Piece, place: int, tokens: Sequence[Token], tags: Sequence[Tags]) -> Sentence:
+    """Write a sentence in CoNLL-U: its text, its tokens and where they are in the text, its words and their tags."""
+    text, begin = piece.text, piece.begin
+    lines: list[str] = []
+    surface: list[str] = []
+    number = 0
+    for token in tokens:
+        form = text[token.start : token.end]
+        misc = f"TokenRange={begin + token.start}:{begin + token.end}"
+        surface.append(form)
+        if text[token.end : token.end + 1].strip():
+            misc = f"SpaceAfter=No|{misc}"
+        else:
+            surface.append(" ")
+        if len(token.words) > 1:
+            end = number + len(token.words)
+            lines.append(f"{number + 1}-{end}\t{form}\t_\t_\t_\t_\t_\t_\t_\t{misc}")
+            misc = "_"
+        for word in token.words:
+            lemma, upos, xpos, feats = tags[number]
+            number += 1
+            lines.append(f"{number}\t{word}\t{lemma}\t{upos}\t{xpos}\t{feats}\t_\t_\t_\t{misc}")
+    top = [f"# newdoc id = {piece.document}"] if piece.document and place == 0 else []
+    top += [f"# sent_id = {piece.number + place}", f"# text = {''.join(surface).strip()}"]
+    return Sentence("\n".join([*top, *lines, "", ""]).encode())

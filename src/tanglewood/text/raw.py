@@ -1,0 +1,89 @@
+"""Raw text and where its tokens are: what a tokeniser gives, and, made back from a treebank, what it learns from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from tanglewood.errors import FormatError
+from tanglewood.treebank.sentence import FORM, ID, MISC, Sentence, number_of
+
+BREAK = "\n\n"  # between paragraphs
+ESCAPES = {"\\s": " ", "\\t": "\t", "\\r": "\r", "\\n": "\n", "\\p": "|", "\\\\": "\\"}
+ESCAPE = re.compile(r"\\.")
+NEW = re.compile(r"(newpar|newdoc)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token of the surface: a word, or a multiword token. ``start`` and ``end`` count characters of the text."""
+
+    start: int
+    end: int
+    words: tuple[str, ...]  # the text itself for a word, the several words of a multiword token
+
+
+@dataclass(frozen=True, slots=True)
+class GoldText:
+    """The text of a treebank, and its sentences, each a list of tokens."""
+
+    text: str
+    sentences: list[list[Token]]
+
+
+def gold_text(sentences: Iterable[Sentence]) -> GoldText:
+    """Return the raw text of a treebank, as that of the CoNLL 2018 shared task was made.
+
+    ``SpaceAfter=No`` is followed, ``SpacesAfter`` too where it is, a blank line comes where a document or paragraph
+    begins, and a space between all else. Offsets count from the beginning of the whole text.
+    """
+    parts: list[str] = []
+    size = 0
+    gap = ""  # what comes before the next token
+    found = []
+    for sentence in sentences:
+        if parts and any(NEW.match(comment) for comment in sentence.comments):
+            gap = BREAK
+        tokens = []
+        for surface, words, after in surface_tokens(sentence):
+            start = size + len(gap)
+            size = start + len(surface)
+            parts += (gap, surface)
+            tokens.append(Token(start, size, words))
+            gap = after
+        found.append(tokens)
+    return GoldText("".join(parts), found)
+
+
+def surface_tokens(sentence: Sentence) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    """Give the surface of each token, its words, and the white space after it."""
+    words = sentence.words
+    done = 0
+    for low, high, surface, misc in (*_ranges(sentence), (len(words) + 1, len(words), "", "")):
+        for word in words[done : low - 1]:
+            yield word[FORM], (word[FORM],), _space(word[MISC])
+        if surface:
+            yield surface, tuple(word[FORM] for word in words[low - 1 : high]), _space(misc)
+        done = high
+
+
+def _ranges(sentence: Sentence) -> Iterator[tuple[int, int, str, str]]:
+    """Give the first and the last word of each multiword token, its form and its last column."""
+    for line in sentence.lines:
+        row = line.removesuffix("\r").split("\t")
+        low, dash, high = row[ID].partition("-")
+        if dash and len(row) == 10 and number_of(low) > 0 and number_of(high) > 0:
+            yield number_of(low), number_of(high), row[FORM], row[MISC]
+
+
+def _space(misc: str) -> str:
+    for part in misc.split("|"):
+        if part == "SpaceAfter=No":
+            return ""
+        if part.startswith("SpacesAfter="):
+            space = ESCAPE.sub(lambda match: ESCAPES.get(match[0], match[0]), part.removeprefix("SpacesAfter="))
+            if space.strip():
+                raise FormatError(f"{part!r} is no white space; it should be made of \\s, \\t, \\r and \\n")
+            return space
+    return " "

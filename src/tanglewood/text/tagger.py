@@ -1,0 +1,368 @@
+"""The tagger: UPOS, XPOS, FEATS and lemma of every word, from the forms of the sentence alone.
+
+The encoder is that of the network parser; above it every column has its classes, lemmas as rules (see lemmas.py).
+Of all tags that go together in the training data those are chosen whose classes are likeliest.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanglewood.errors import ConfigError, ModelError
+from tanglewood.scorers.adam import Adam
+from tanglewood.scorers.encoder import (
+    OUTPUT,
+    Contexts,
+    Encoder,
+    Floats,
+    Ints,
+    count_layers,
+    glorot,
+    new_encoder,
+    number_words,
+    random_batches,
+)
+from tanglewood.scorers.linear import shape_of
+from tanglewood.scorers.words import FIELDS, ROOT, UNKNOWN, Numbers, Vocabulary, Word
+from tanglewood.text.lemmas import apply_rule, lemma_rule
+from tanglewood.treebank.sentence import Sentence
+
+COLUMNS = ("upos", "xpos", "feats", "rule")
+EMBEDDED = {"form": 64, "lemma": 32, "upos": 16, "xpos": 16, "feats": 48, "affixes": 32}
+LEAST = {"form": 2, "lemma": 2, "feats": 3, "affixes": 2}  # occurrences of what is kept
+SPARSE = tuple(f"embed.{field}" for field in EMBEDDED)
+BIAS = "output.bias"
+SIZES = (128, 64)  # of the vectors of words, and of the outputs of LSTMs
+LEAST_RULE = 2  # occurrences of a rule for lemmas that is kept
+MOST_LETTERS = 24  # of a form are looked at, half of them at either end
+
+
+class Tags(NamedTuple):
+    """What the tagger says of a word."""
+
+    lemma: str
+    upos: str
+    xpos: str
+    feats: str
+
+
+@cache
+def _pieces(lower: str) -> str:
+    """Return all texts of three to five letters of a word, its ends marked."""
+    marked = f"<{lower.replace('|', '/')}>"
+    if len(marked) > MOST_LETTERS:
+        marked = marked[: MOST_LETTERS // 2] + "…" + marked[-MOST_LETTERS // 2 :]
+    found = [marked[i : i + size] for size in (3, 4, 5) for i in range(len(marked) - size + 1)]
+    return "|".join(dict.fromkeys(found)) or "_"
+
+
+def as_word(form: str) -> Word:
+    """Return what the encoder is to see of a form.
+
+    In the places of lemma, tags and features, which are not known yet, stand the form as written, its shape, its last
+    letter and its pieces.
+    """
+    return form, form, shape_of(form[:MOST_LETTERS]), form[-1].lower(), _pieces(form.lower())
+
+
+@dataclass(frozen=True, slots=True)
+class TaggerOptions:
+    """How the tagger is trained."""
+
+    epochs: int = 0  # 0: 20 for a small treebank, fewer for a large one
+    layers: int = 2  # of LSTMs
+    batch_words: int = 0  # 0: 100 for a small treebank, more for a large one
+    rate: float = 2e-3
+    last_rate: float = 0.02  # share of the rate that is left at the end
+    drop_input: float = 0.25
+    drop_context: float = 0.4
+    drop_form: float = 0.5  # a form seen n times is taken for unknown with probability 0.5 / (0.5 + n)
+
+    def fitted(self, words: int) -> TaggerOptions:
+        """Return the options with what is left open chosen for so many words of training data."""
+        return replace(
+            self,
+            epochs=self.epochs or max(10, min(20, 2_000_000 // max(words, 1))),
+            batch_words=self.batch_words or (100 if words < 100_000 else 200),
+        )
+
+
+class Tagger:
+    """Learnt parameters, the classes of each column, and the lemmas that were seen."""
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        classes: Mapping[str, Sequence[str]],
+        combinations: NDArray[np.int32],
+        lemmas: Mapping[str, str],
+        parameters: Mapping[str, Floats],
+    ) -> None:
+        self.vocabulary = vocabulary
+        self.classes = classes
+        self.combinations = combinations  # numbers of UPOS, XPOS and FEATS that were seen together: (m, 3)
+        self.lemmas = lemmas  # by form and UPOS, a tab between them
+        self.parameters = parameters
+
+    def worker(self) -> TagWorker:
+        """Return what one thread needs to tag."""
+        return TagWorker(self)
+
+    def arrays(self) -> dict[str, Any]:
+        """Return the parameters."""
+        return {**self.parameters, "combinations": self.combinations}
+
+    def settings(self) -> dict[str, Any]:
+        """Return all else, as plain data."""
+        return {
+            "vocabulary": {field: list(numbers) for field, numbers in self.vocabulary.numbers.items()},
+            "classes": {column: list(names) for column, names in self.classes.items()},
+            "lemmas": dict(self.lemmas),
+        }
+
+    @classmethod
+    def load(cls, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> Tagger:
+        """Make the tagger anew, and check that everything has the size it should have."""
+        fields = settings["vocabulary"]
+        numbers = {field: {value: number for number, value in enumerate(fields[field])} for field in FIELDS}
+        if any(list(values)[:2] != [UNKNOWN, ROOT] for values in numbers.values()):
+            raise ModelError("the tagger's vocabulary does not begin as it should")
+        parameters = {name: np.array(array) for name, array in arrays.items()}
+        combinations = parameters.pop("combinations").reshape(-1, 3)
+        tagger = cls(Vocabulary(numbers, {}), settings["classes"], combinations, settings["lemmas"], parameters)
+        sizes = (len(parameters["word.bias"]), len(parameters["lstm0.forward.recurrent"]), count_layers(parameters))
+        wanted = new_parameters(tagger.vocabulary, tagger.classes, sizes, np.random.default_rng(0))
+        if 2 * sizes[1] != sizes[0] or {name: p.shape for name, p in wanted.items()} != {name: p.shape for name, p in parameters.items()}:
+            raise ModelError("the tagger's arrays are not of the shapes they should have")
+        most = [len(tagger.classes[column]) for column in COLUMNS[:3]]
+        if len(combinations) == 0 or (combinations < 0).any() or (combinations >= most).any():
+            raise ModelError("the tagger's combinations are not of its classes")
+        return tagger
+
+
+def new_parameters(
+    vocabulary: Vocabulary,
+    classes: Mapping[str, Sequence[str]],
+    sizes: tuple[int, int, int],
+    chance: np.random.Generator,
+) -> dict[str, Floats]:
+    """Return freshly initialised parameters; the sizes are those of words, LSTMs, and the number of layers."""
+    parameters = new_encoder(EMBEDDED, vocabulary, sizes, chance)
+    n_classes = sum(map(len, classes.values()))
+    parameters[OUTPUT] = glorot(chance, sizes[0], n_classes)
+    parameters[BIAS] = np.zeros(n_classes, np.float32)
+    return parameters
+
+
+def _sections(classes: Mapping[str, Sequence[str]]) -> list[slice]:
+    """Return where the classes of each column stand among all."""
+    ends = np.cumsum([len(classes[column]) for column in COLUMNS]).tolist()
+    return [slice(begin, end) for begin, end in zip([0, *ends], ends, strict=False)]
+
+
+class TagWorker:
+    """Tags sentences, in one thread."""
+
+    def __init__(self, tagger: Tagger) -> None:
+        self._tagger = tagger
+        self._contexts = Contexts(tagger.vocabulary, tagger.parameters)
+        self._sections = _sections(tagger.classes)
+        self._known = {tuple(row) for row in tagger.combinations.tolist()}
+        self._words: dict[str, Word] = {}
+
+    def tag(self, sentences: Sequence[Sequence[str]]) -> list[list[Tags]]:
+        """Return the tags of all forms of some sentences."""
+        if not sentences:
+            return []
+        tagger = self._tagger
+        contexts, begins = self._contexts.of([[self._word(form) for form in forms] for forms in sentences])
+        scores = contexts @ tagger.parameters[OUTPUT]
+        scores += tagger.parameters[BIAS]
+        upos, xpos, feats, rules = (tagger.classes[column] for column in COLUMNS)
+        chosen = self._choose(scores).tolist()
+        return [
+            [
+                Tags(self._lemma(form, upos[u], rules[r]), upos[u], xpos[x], feats[f])
+                for form, (u, x, f, r) in zip(forms, chosen[begin + 1 :], strict=False)
+            ]
+            for forms, begin in zip(sentences, begins, strict=False)
+        ]
+
+    def _choose(self, scores: Floats) -> Ints:
+        """Return the best class of each column; of UPOS, XPOS and FEATS the best that were seen together."""
+        best = np.stack([scores[:, section].argmax(1) for section in self._sections], axis=1).astype(np.int32)
+        odd = [node for node, row in enumerate(best[:, :3].tolist()) if tuple(row) not in self._known]
+        if odd:
+            together = self._tagger.combinations
+            columns = []
+            for section in self._sections[:3]:
+                own = scores[odd, section]
+                columns.append(own - np.log(np.exp(own - own.max(1, keepdims=True)).sum(1, keepdims=True)))
+            sums = sum(column[:, together[:, i]] for i, column in enumerate(columns))
+            best[odd, :3] = together[np.argmax(sums, axis=1)]
+        return best
+
+    def _word(self, form: str) -> Word:
+        word = self._words.get(form)
+        if word is None:
+            if len(self._words) > 100_000:
+                self._words.clear()
+                _pieces.cache_clear()
+            word = self._words[form] = as_word(form)
+        return word
+
+    def _lemma(self, form: str, upos: str, rule: str) -> str:
+        seen = self._tagger.lemmas.get(f"{form}\t{upos}")
+        return apply_rule(rule, form) if seen is None else seen
+
+
+class TaggerLearner:
+    """Learns a tagger, one epoch at a time."""
+
+    def __init__(self, sentences: Sequence[Sentence], options: TaggerOptions, seed: int) -> None:
+        if not sentences:
+            raise ConfigError("there is no sentence to learn tags from")
+        self.options = options.fitted(sum(map(len, sentences)))
+        self._chance = np.random.default_rng(seed)
+        self._words = [[as_word(form) for form in sentence.forms] for sentence in sentences]
+        self.vocabulary = Vocabulary.of_words((word for words in self._words for word in words), LEAST)
+        rows = [list(zip(s.upos, s.xpos, s.feats, map(lemma_rule, s.forms, s.lemmas), strict=True)) for s in sentences]
+        self.classes = {}
+        for i, column in enumerate(COLUMNS):
+            counts = Counter(row[i] for sentence in rows for row in sentence)
+            least = LEAST_RULE if column == "rule" else 1
+            self.classes[column] = [name for name, count in counts.most_common() if count >= least] or ["=/0//0/"]
+        numbers = [{name: number for number, name in enumerate(names)} for names in self.classes.values()]
+        self._targets = [
+            np.array([[-1] * 4, *([n.get(v, -1) for n, v in zip(numbers, row, strict=True)] for row in sentence)])
+            for sentence in rows
+        ]
+        together = Counter(tuple(row[:3]) for targets in self._targets for row in targets[1:].tolist())
+        self.combinations = np.array([tags for tags, _ in together.most_common()], np.int32)
+        self.lemmas = _most_frequent_lemmas(sentences)
+        self._parameters = new_parameters(self.vocabulary, self.classes, (*SIZES, options.layers), self._chance)
+        self._gradients = {name: np.zeros_like(p) for name, p in self._parameters.items() if name not in SPARSE}
+        self._adam = Adam(self._parameters)
+        self._encoder = Encoder(self._parameters)
+        self._sections = _sections(self.classes)
+        share = options.drop_form
+        self._unknown = np.array(
+            [share / (share + count) if share else 0.0 for count in self.vocabulary.counts["form"]]
+        )
+        self._known: dict[Word, Numbers] = {}
+        self._epochs = 0
+
+    def epoch(self) -> float:
+        """Go through the sentences once in random order; return the mean loss a word."""
+        options = self.options
+        batches = list(random_batches([len(words) for words in self._words], options.batch_words, self._chance))
+        loss = 0.0
+        for number, batch in enumerate(batches):
+            done = (self._epochs + number / len(batches)) / options.epochs
+            self._adam.begin(options.rate * (1 - (1 - options.last_rate) * min(done, 1)))
+            loss += self._learn(batch)
+        self._epochs += 1
+        return loss / sum(map(len, self._words))
+
+    def _learn(self, places: Sequence[int]) -> float:
+        options = self.options
+        batch = number_words(self.vocabulary, [self._words[place] for place in places], self._known)
+        forms = batch.single[:, 0]
+        batch.single[self._chance.random(len(forms)) < self._unknown[forms], :2] = 0
+        scores = self._encoder.forward(batch, self._chance, options.drop_input, options.drop_context)
+        scores += self._parameters[BIAS]
+        targets = np.concatenate([self._targets[place] for place in places])
+        loss = 0.0
+        for i, section in enumerate(self._sections):
+            loss += _cross_entropy(scores[:, section], targets[:, i])
+        scores /= np.float32(len(targets) - len(places))
+        self._gradients[BIAS][...] = scores.sum(0)
+        for name, numbers, gradients in self._encoder.backward(scores, self._gradients):
+            self._adam.update_rows(name, numbers, gradients)
+        for name, gradient in self._gradients.items():
+            self._adam.update(name, gradient)
+        return loss
+
+    def tagger(self) -> Tagger:
+        """Return the averaged tagger as of now."""
+        averaged = {name: value.copy() for name, value in self._adam.average(SPARSE).items()}
+        return Tagger(self.vocabulary, self.classes, self.combinations, self.lemmas, averaged)
+
+
+def _cross_entropy(scores: Floats, targets: NDArray[np.int64]) -> float:
+    """Turn scores into their gradients, in place; return the loss. Rows whose target is -1 have none."""
+    scores -= scores.max(1, keepdims=True)
+    np.exp(scores, out=scores)
+    scores /= scores.sum(1, keepdims=True)
+    rows = np.flatnonzero(targets >= 0)
+    chances = scores[rows, targets[rows]]
+    scores[rows, targets[rows]] -= 1
+    scores[targets < 0] = 0
+    return float(-np.log(np.maximum(chances, 1e-30)).sum())
+
+
+def _most_frequent_lemmas(sentences: Sequence[Sentence]) -> dict[str, str]:
+    """Return the lemma that a form has most often with a UPOS, by form, tab, UPOS."""
+    counts: dict[str, Counter[str]] = {}
+    for s in sentences:
+        for form, lemma, upos in zip(s.forms, s.lemmas, s.upos, strict=True):
+            counts.setdefault(f"{form}\t{upos}", Counter())[lemma] += 1
+    return {key: lemmas.most_common(1)[0][0] for key, lemmas in counts.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class TagScores:
+    """Shares of words whose column is right, in percent; ``tags`` is for UPOS, XPOS and FEATS together."""
+
+    upos: float
+    xpos: float
+    feats: float
+    tags: float
+    lemma: float
+
+
+def tag_scores(gold: Sequence[Sentence], tagged: Sequence[Sequence[Tags]]) -> TagScores:
+    """Compare tags with those of the treebank."""
+    right = np.zeros(5)
+    for sentence, found in zip(gold, tagged, strict=True):
+        for *wanted, tags in zip(sentence.lemmas, sentence.upos, sentence.xpos, sentence.feats, found, strict=True):
+            lemma, *rest = (one == other for one, other in zip(wanted, tags, strict=True))
+            right += [*rest, all(rest), lemma]
+    return TagScores(*(100 * right / max(sum(map(len, gold)), 1)).tolist())
+
+
+@dataclass(frozen=True, slots=True)
+class TagProgress:
+    """How learning stands after an epoch; the tagger is the best so far (the last, if there is no dev set)."""
+
+    epoch: int
+    epochs: int
+    loss: float
+    scores: TagScores | None
+    tagger: Tagger
+
+
+def train_tagger(
+    train: Sequence[Sentence], dev: Sequence[Sentence], options: TaggerOptions, seed: int
+) -> Iterator[TagProgress]:
+    """Learn epoch by epoch; each yields the progress made."""
+    learner = TaggerLearner(train, options, seed)
+    best: tuple[float, Tagger] | None = None
+    for epoch in range(1, learner.options.epochs + 1):
+        loss = learner.epoch()
+        scores = None
+        if dev or epoch == learner.options.epochs or best is None:
+            tagger = learner.tagger()
+            if dev:
+                scores = tag_scores(dev, tagger.worker().tag([sentence.forms for sentence in dev]))
+            value = scores.tags + scores.upos + scores.lemma if scores else 0.0
+            if best is None or not scores or value > best[0]:
+                best = (value, tagger)
+        yield TagProgress(epoch, learner.options.epochs, loss, scores, best[1])
