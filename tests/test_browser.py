@@ -13,7 +13,7 @@ import uvicorn
 
 from tanglewood.web.api import Playground
 from tanglewood.web.app import make_app
-from test_web import FIGURE1, ToyPipeline
+from test_web import FIGURE1, ToyModel
 from toy import toy_sentences, toy_text, train_parser
 
 playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install 'tanglewood[test]'")
@@ -43,7 +43,7 @@ def serving(playground):
 @pytest.fixture(scope="module")
 def address():
     parser = train_parser(toy_sentences(12), system="swap")
-    with serving(Playground({"toy": ToyPipeline(parser)})) as place:
+    with serving(Playground({"toy": ToyModel(parser)})) as place:
         yield place
 
 

@@ -16,6 +16,7 @@ from tanglewood.systems import SYSTEMS
 from tanglewood.web.api import Playground
 from tanglewood.web.app import make_app
 from tanglewood.web.limits import Limits
+from tanglewood.web.models import Model
 from tanglewood.web.openapi import describe
 from toy import sentences_of, toy_sentences, toy_text, train_parser
 
@@ -24,11 +25,8 @@ FIGURE1 = (EXAMPLES / "figure1.conllu").read_text(encoding="utf-8")
 NASTY = "<script>alert(1)</script>"
 
 
-class ToyPipeline:
-    """Stands in for a pipeline: every word is a noun, and a full stop ends a sentence."""
-
-    def __init__(self, parser):
-        self.parser = parser
+class ToyModel(Model):
+    """Stands in for a model with a pipeline: every word is a noun, and a full stop ends a sentence."""
 
     def tag_text(self, text):
         rows = []
@@ -42,12 +40,12 @@ class ToyPipeline:
 
 @pytest.fixture(scope="module")
 def moves():
-    return ToyPipeline(train_parser(toy_sentences(12), system="swap"))
+    return ToyModel(train_parser(toy_sentences(12), system="swap"))
 
 
 @pytest.fixture(scope="module")
 def lifted():
-    return ToyPipeline(train_parser(toy_sentences(12), system="arc-eager", pseudo_projective="head"))
+    return ToyModel(train_parser(toy_sentences(12), system="arc-eager", pseudo_projective="head"))
 
 
 @pytest.fixture(scope="module")
@@ -267,6 +265,12 @@ def test_malformed_conllu_is_refused_with_line_and_sent_id(client):
     problem = refused(client, "parse", conllu=FIGURE1.replace("3\tis\tbe", "3\tis be"))
     assert (problem["line"], problem["sent_id"]) == (5, "nivre2009-figure1")
     assert "there should be 10" in problem["error"]
+
+
+def test_a_model_without_a_pipeline_parses_conllu_only(moves):
+    client = TestClient(make_app(Playground({"words": Model(moves.parser)})), base_url="http://127.0.0.1")
+    assert "parser only" in refused(client, "parse", text="A word.")["error"]
+    assert len(post(client, "parse", conllu=toy_text(2), model="words")["sentences"]) == 2
 
 
 def test_text_without_a_model_says_how_to_get_one():

@@ -154,15 +154,15 @@ class Reading:
         return 1 if self.errors and self.on_error == "report" else 0
 
 
-def choose_sentence(args: argparse.Namespace) -> Sentence:
-    """Return the sentence asked for by --sentence or --sent-id, by default the first."""
+def choose_sentence(args: argparse.Namespace, *, trees: bool = True) -> Sentence:
+    """Return the sentence asked for by --sentence or --sent-id, by default the first; it may lack a tree if told so."""
     (file,) = args.files
     wanted = f"sent_id {args.sent_id}" if args.sent_id else f"sentence {args.sentence or 1}"
     if args.sentence is not None and args.sentence < 1:
         raise ConfigError(f"--sentence {args.sentence}: sentences are counted from 1")
     reading = Reading(args)
     number = 0
-    for number, sentence in enumerate(reading.sentences(file), start=1):
+    for number, sentence in enumerate(reading.sentences(file, trees=trees), start=1):
         if sentence.sent_id == args.sent_id if args.sent_id else number == (args.sentence or 1):
             reading.close()
             return sentence

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 HELP = "version, compiled or interpreted, optional extras, the systems known"
 EXAMPLES = "  tanglewood info\n  tanglewood info --json"
-EXTRAS = {"plot": ("matplotlib", "plots of running time: oracle --plot")}
+EXTRAS = {
+    "plot": ("matplotlib", "plots of running time: oracle --plot"),
+    "web": ("uvicorn", "the playground: serve"),
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

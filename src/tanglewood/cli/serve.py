@@ -15,7 +15,7 @@ from tanglewood.errors import MissingExtraError, ModelError
 if TYPE_CHECKING:
     import argparse
 
-    from tanglewood.web.api import TextModel
+    from tanglewood.web.models import Model
 
 HELP = "a playground in the browser, and its JSON interface"
 EXAMPLES = """\
@@ -90,20 +90,20 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _load(paths: list[str]) -> dict[str, TextModel]:
+def _load(paths: list[str]) -> dict[str, Model]:
     """Return the models by name; without any the bundled one, if there is one."""
-    from tanglewood.text.pipeline import Pipeline
+    from tanglewood.web.models import Model
 
     if not paths:
         try:
-            return {"english": Pipeline.load()}
-        except ModelError as error:
+            return {"english": Model.load()}
+        except (ModelError, OSError) as error:
             print(f"tanglewood serve: no model ({error}); CoNLL-U can be shown, text not parsed", file=sys.stderr)
             return {}
-    models: dict[str, TextModel] = {}
+    models: dict[str, Model] = {}
     for path in paths:
         name = Path(path).stem
         while name in models:
             name += "'"
-        models[name] = Pipeline.load(path)
+        models[name] = Model.load(path)
     return models

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from io import BytesIO
 from math import exp
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from tanglewood import __version__
 from tanglewood.core.system import TransitionSystem
@@ -22,24 +22,16 @@ from tanglewood.web.limits import Deadline, Limits, Problem
 
 if TYPE_CHECKING:
     from tanglewood.parser import Parser
+    from tanglewood.web.models import Model
 
 INPUT = ("text", "conllu", "model")
-
-
-class TextModel(Protocol):
-    """A parser that knows what to do with raw text, such as a Pipeline."""
-
-    parser: Parser
-
-    def tag_text(self, text: str) -> list[Sentence]:
-        """Split text into sentences and words and tag them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Playground:
     """The models at hand, the first of which is the default, and the limits."""
 
-    models: Mapping[str, TextModel] = field(default_factory=dict)
+    models: Mapping[str, Model] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
 
     def systems(self) -> dict[str, Any]:
@@ -140,7 +132,7 @@ class Playground:
                 )
         deadline.check()
         if not parsed:
-            return sentences
+            return sentences if text is not None else self._model(body)[1].tag(sentences)
         if text is None and not body.get("model"):
             try:
                 for sentence in sentences:
@@ -150,9 +142,11 @@ class Playground:
                     raise
             else:
                 return sentences
-        return list(_watched(self._model(body)[1].parser.parse_all(sentences), deadline))
+        model = self._model(body)[1]
+        tagged = sentences if text is not None else model.tag(sentences)
+        return list(_watched(model.parser.parse_all(tagged), deadline))
 
-    def _model(self, body: Body) -> tuple[str, TextModel]:
+    def _model(self, body: Body) -> tuple[str, Model]:
         """Return the model asked for, by default the first."""
         if not self.models:
             raise Problem(
