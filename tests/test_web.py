@@ -309,7 +309,8 @@ def test_large_requests_are_refused_with_or_without_their_length():
 
 def test_long_sentences_and_many_sentences_and_long_derivations_are_refused():
     assert "9 words; a sentence may have 8" in refused(limited(max_words=8), "trace", conllu=FIGURE1)["error"]
-    assert "2 sentences" in refused(limited(max_sentences=1), "parse", conllu=FIGURE1 * 2)["error"]
+    assert "more than 1 sentences" in refused(limited(max_sentences=1), "parse", conllu=FIGURE1 * 2)["error"]
+    assert "9 characters; a text may have 8" in refused(limited(max_text=8), "parse", text="nine long")["error"]
     assert "more than 5 steps" in refused(limited(max_steps=5), "trace", conllu=FIGURE1)["error"]
     (error,) = limited(max_words=8).post("/api/treebank", json={"conllu": FIGURE1}).json()["errors"]
     assert error["error"] == "9 words; a sentence may have 8"

@@ -24,6 +24,7 @@ EXAMPLES = """\
   tanglewood serve --host 0.0.0.0 --allow-host trees.example.org --workers 8"""
 LIMITS = {  # field of Limits -> (metavar, help)
     "max_body": ("BYTES", "largest request"),
+    "max_text": ("N", "most characters of raw text"),
     "max_words": ("N", "longest sentence"),
     "max_sentences": ("N", "most sentences to parse and draw at once"),
     "max_steps": ("N", "longest derivation"),
@@ -81,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
 
             webbrowser.open(address)
         config = uvicorn.Config(
-            app, log_level="warning", server_header=False, timeout_graceful_shutdown=3, timeout_keep_alive=30
+            app, log_level="warning", server_header=False, ws="none", timeout_graceful_shutdown=3, timeout_keep_alive=30
         )
         try:
             uvicorn.Server(config).run(sockets=[listening])

@@ -14,7 +14,7 @@ from tanglewood.errors import OracleError, TreeError
 from tanglewood.show.trace import Step, trace, trace_model
 from tanglewood.systems import SYSTEMS
 from tanglewood.treebank.conllu import read
-from tanglewood.treebank.sentence import Sentence
+from tanglewood.treebank.sentence import HEAD, Sentence
 from tanglewood.treebank.tree import Tree
 from tanglewood.web.drawing import draw
 from tanglewood.web.fields import NUMBERS, Body, know, number_in, system_in, text_in, to_bytes
@@ -60,10 +60,6 @@ class Playground:
         """Give text or CoNLL-U its trees; trees that CoNLL-U has already stay unless a model is named."""
         know(body, *INPUT)
         sentences = self._sentences(body, deadline)
-        if len(sentences) > self.limits.max_sentences:
-            raise Problem(
-                422, f"{len(sentences)} sentences; a request may hold {self.limits.max_sentences}: send them in parts"
-            )
         return {"sentences": [_sentence(sentence) for sentence in _watched(sentences, deadline)]}
 
     def trace(self, body: Body, deadline: Deadline) -> dict[str, Any]:
@@ -117,31 +113,33 @@ class Playground:
         text, conllu = text_in(body, "text", None), text_in(body, "conllu", None)
         if (text is None) == (conllu is None):
             raise Problem(422, "either text or conllu should be given, and not both", field="text")
+        limits = self.limits
+        if text is not None and len(text) > limits.max_text:
+            raise Problem(422, f"{len(text)} characters; a text may have {limits.max_text}: send it in parts")
         if text is not None:
-            sentences = self._model(body)[1].tag_text(text)
+            found = iter(self._model(body)[1].tag_text(text))
         else:
-            sentences = list(_watched(read(BytesIO(to_bytes(conllu)), trees=False), deadline))
-        if not sentences:
-            raise Problem(422, "there is no sentence in it", field="text" if conllu is None else "conllu")
-        for number, sentence in enumerate(sentences, 1):
-            if len(sentence) > self.limits.max_words:
+            found = read(BytesIO(to_bytes(conllu)), trees=False)
+        sentences: list[Sentence] = []
+        for sentence in _watched(found, deadline):
+            sentences.append(sentence)
+            if len(sentences) > limits.max_sentences:
+                raise Problem(422, f"more than {limits.max_sentences} sentences, the most at once: send them in parts")
+            if len(sentence) > limits.max_words:
                 raise Problem(
                     422,
-                    f"sentence {number} has {len(sentence)} words; a sentence may have {self.limits.max_words}",
+                    f"sentence {len(sentences)} has {len(sentence)} words; a sentence may have {limits.max_words}",
                     sent_id=sentence.sent_id,
                 )
-        deadline.check()
+        if not sentences:
+            raise Problem(422, "there is no sentence in it", field="text" if conllu is None else "conllu")
         if not parsed:
             return sentences if text is not None else self._model(body)[1].tag(sentences)
-        if text is None and not body.get("model"):
-            try:
-                for sentence in sentences:
-                    sentence.heads()
-            except TreeError:
-                if not self.models or any(sentence.words[0][6] != "_" for sentence in sentences):
-                    raise
-            else:
-                return sentences
+        bare = all(set(sentence.column(HEAD)) == {"_"} for sentence in sentences)
+        if text is None and not body.get("model") and not (bare and self.models):
+            for sentence in sentences:
+                sentence.heads()  # raises an error that says where they form no tree
+            return sentences
         model = self._model(body)[1]
         tagged = sentences if text is not None else model.tag(sentences)
         return list(_watched(model.parser.parse_all(tagged), deadline))

@@ -20,6 +20,7 @@ class Limits:
     """The limits of one server; each is a number of 1 or more."""
 
     max_body: int = 4 << 20  # bytes of a request
+    max_text: int = 100_000  # characters of raw text
     max_words: int = 250  # of a sentence
     max_sentences: int = 100  # to parse and draw at once
     max_steps: int = 5000  # of a trace
