@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -98,6 +100,21 @@ def test_the_description_and_the_list_of_systems_are_served(client):
     content = check("Systems", client.get("/api/systems").json())
     assert [system["name"] for system in content["systems"]] == list(SYSTEMS)
     assert [(model["name"], model["kind"]) for model in content["models"]] == [("toy", "moves"), ("lifted", "moves")]
+
+
+PAGE = (EXAMPLES.parent / "docs" / "playground.md").read_text(encoding="utf-8")
+CURLS = re.findall(r"curl -s http://127\.0\.0\.1:8000/api/(\w+) [^\n]*\\\n  -d '(\{.*?\})'\n", PAGE, re.DOTALL)
+
+
+@pytest.mark.parametrize(("path", "body"), CURLS)
+def test_the_requests_of_the_documentation_are_answered(client, path, body):
+    post(client, path, **json.loads(body))
+
+
+def test_the_limits_of_the_documentation_are_those_of_the_server():
+    assert len(CURLS) == 4
+    shown = dict(re.findall(r"^\| `--([a-z-]+)` \| (\d+) \|", PAGE, re.MULTILINE))
+    assert {name.replace("-", "_"): float(value) for name, value in shown.items()} == asdict(Limits())
 
 
 def test_parse_keeps_the_trees_of_conllu_and_draws_them(client):

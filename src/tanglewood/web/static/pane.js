@@ -238,7 +238,7 @@ export class Pane {
         item.append(el("span", { className: "meter" }, fill), el("span", { className: "number", title: `score ${legal.score}` }, share));
       } else {
         const cost = legal.cost ? `costs ${legal.cost === 1 ? "1 head" : `${legal.cost} heads`}` : legal.cost === 0 && !legal.taken ? "free too" : "";
-        item.append(el("span", { className: "number" }, legal.taken ? "taken" : cost));
+        item.append(el("span", { className: "number" }, legal.taken ? "taken next" : cost));
       }
       return item;
     }));
