@@ -207,7 +207,7 @@ export class Pane {
     const { steps, aside } = this.trace;
     const step = steps[k], before = steps[k - 1];
     const cells = (nodes, old) => nodes.map((node) => {
-      const cell = el("li", { className: old && !old.includes(node) ? "moved" : "" }, this.words[node]);
+      const cell = el("li", { className: old && !old.includes(node) ? "moved" : "", dir: "auto" }, this.words[node]);
       if (node) cell.append(el("sub", {}, String(node)));
       return cell;
     });

@@ -31,7 +31,7 @@ export class Treebank {
   /** Show what the address says; a file has to be chosen anew, since pages may not open files by themselves. */
   async restore() {
     if (!this.rows.length && readAddress().treebank === "examples") await this.sample();
-    else this.#filter();
+    else this.#show();
   }
 
   async sample() {
@@ -76,7 +76,7 @@ export class Treebank {
     $("tb-progress").hidden = true;
     $("tb-body").hidden = !this.rows.length && !this.errors.length;
     this.#summarise();
-    this.#filter();
+    this.#show();
   }
 
   #add({ sentences, stats, coverage, errors }) {
@@ -114,17 +114,22 @@ export class Treebank {
     const labels = [...new Set(this.rows.flatMap((row) => row.labels))].sort();
     $("f-label").replaceChildren(option("", "any"), ...labels.map((label) => option(label, label)));
     $("f-system").replaceChildren(option("", "any"), ...this.systems.map((name) => option(name, name)));
+    $("tb-errors").hidden = !this.errors.length;
+    const [summary, list] = $("tb-errors").children;
+    summary.textContent = `${counted(this.errors.length, "sentence")} left out because of errors`;
+    list.replaceChildren(...this.errors.slice(0, 200).map(({ error, line, sent_id: id }) =>
+      el("li", {}, `line ${line}${id ? `, ${id}` : ""}: ${error}`)));
+  }
+
+  /** Show the sentences that pass the filters of the address. */
+  #show() {
     const state = readAddress();
     for (const [name, id] of Object.entries(FILTERS)) {
       const value = state[`f-${name}`] || "";
       if ($(id).type === "checkbox") $(id).checked = value === "1";
       else $(id).value = value || ($(id).type === "number" ? "0" : "");
     }
-    $("tb-errors").hidden = !this.errors.length;
-    const [summary, list] = $("tb-errors").children;
-    summary.textContent = `${counted(this.errors.length, "sentence")} left out because of errors`;
-    list.replaceChildren(...this.errors.slice(0, 200).map(({ error, line, sent_id: id }) =>
-      el("li", {}, `line ${line}${id ? `, ${id}` : ""}: ${error}`)));
+    this.#filter();
   }
 
   /** The same conditions as the filter of /api/treebank, on the rows at hand. */
