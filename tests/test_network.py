@@ -7,7 +7,7 @@ import pytest
 
 from exhaustive import COMPILED
 from tanglewood.errors import ConfigError
-from tanglewood.scorers import encoder, learner_class, network, products
+from tanglewood.scorers import learner_class, network, products
 from tanglewood.scorers.adam import Adam
 from tanglewood.scorers.base import Example, Task
 from tanglewood.scorers.encoder import TimeSteps, lstm_backward, lstm_forward, number_words

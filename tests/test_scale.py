@@ -102,9 +102,10 @@ def outcome(results):
 def test_spawned_processes_load_the_model_themselves(folder):
     choices = Choices(beam=2)
     batches = batches_of(folder / "bad.conllu")
-    wanted = outcome(parse_batches(batches, folder / "model.tw", choices, stop=False))
+    workplace = BatchParser.load(folder / "model.tw", choices, stop=False)
+    wanted = outcome(parse_batches(batches, workplace))
     assert sum(isinstance(item, tuple) for item in wanted) == 2
-    spawned = parse_batches(batches, folder / "model.tw", choices, stop=False, processes=2, method="spawn")
+    spawned = parse_batches(batches, workplace, processes=2, method="spawn")
     assert outcome(spawned) == wanted
 
 
@@ -112,13 +113,14 @@ def test_a_batch_becomes_what_its_sentences_become(folder):
     parser = Parser.load(folder / "model.tw")
     sentences = list(conllu.read(folder / "plain.conllu", trees=False))
     wanted = [sentence.to_bytes() for sentence in parser.parse_all(sentences, beam=2)]
-    assert outcome(parse_batches(batches_of(folder / "plain.conllu"), folder / "model.tw", Choices(beam=2))) == wanted
+    workplace = BatchParser(parser, Choices(beam=2))
+    assert outcome(parse_batches(batches_of(folder / "plain.conllu"), workplace)) == wanted
 
 
 def test_choices_that_do_not_fit_are_refused_before_any_process_starts(folder):
     for choices, number in ((Choices(search="mst"), 2), (Choices(beam=1, nbest=2), 2), (Choices(), 0)):
         with pytest.raises(ConfigError):
-            next(parse_batches([], folder / "model.tw", choices, processes=number))
+            next(parse_batches([], BatchParser.load(folder / "model.tw", choices), processes=number))
 
 
 def test_a_process_that_dies_is_an_error_that_says_so(folder):
@@ -140,7 +142,7 @@ def test_what_is_read_ahead_is_bounded(folder, monkeypatch):
         """Runs what it is given at once."""
 
         def __init__(self, *_args, **_options):
-            processes._mine = BatchParser(Parser.load(folder / "model.tw"), Choices())
+            processes._mine = BatchParser.load(folder / "model.tw", Choices())
 
         def submit(self, work, batch):
             future = processes.Future()
@@ -154,7 +156,7 @@ def test_what_is_read_ahead_is_bounded(folder, monkeypatch):
     monkeypatch.setattr(processes, "_mine", None, raising=False)
     read = []
     source = (read.append(1) or batch for batch in batches_of(folder / "plain.conllu", 2))
-    results = parse_batches(source, folder / "model.tw", Choices(), processes=2)
+    results = parse_batches(source, BatchParser.load(folder / "model.tw", Choices()), processes=2)
     next(results)
     assert len(read) == 4
     next(results)
@@ -170,6 +172,7 @@ def test_one_thread_answers_each_sentence_from_a_pipe_at_once(folder):
             lines = []
             while not lines or lines[-1] != b"\n":
                 lines.append(process.stdout.readline())
+                assert lines[-1], "the process has ended"
             assert len(lines) == block.count("\n") + 2
         process.stdin.close()
         assert process.stdout.read() == b""

@@ -77,8 +77,8 @@ def test_every_gradient_is_that_of_the_loss(monkeypatch):
     learner = TaggerLearner(toy_sentences(2, seed=3), options, seed=2)
     places = [0, 1]
     noise = np.random.default_rng(2)
-    for value in learner._parameters.values():
-        value += noise.normal(0, 0.3, value.shape).astype(np.float32)
+    for name in learner._parameters:
+        learner._parameters[name] += noise.normal(0, 0.3, learner._parameters[name].shape).astype(np.float32)
     learner._adam = Recorder(learner._parameters)
     learner._learn(places)
     found = {name: gradient.copy() for name, gradient in learner._adam.gradients.items()}

@@ -1,10 +1,10 @@
-"""Say which tanglewood this is: version, compiled or interpreted, optional extras, and the systems it knows."""
+"""Say which tanglewood this is (version, compiled or interpreted, optional extras, systems), or what a model is."""
 
 from __future__ import annotations
 
 import platform
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tanglewood import __version__, compiled
 from tanglewood.cli.common import add_json, print_json, print_table
@@ -12,8 +12,8 @@ from tanglewood.cli.common import add_json, print_json, print_table
 if TYPE_CHECKING:
     import argparse
 
-HELP = "version, compiled or interpreted, optional extras, the systems known"
-EXAMPLES = "  tanglewood info\n  tanglewood info --json"
+HELP = "version, compiled or interpreted, optional extras, the systems known; what a model is"
+EXAMPLES = "  tanglewood info\n  tanglewood info --json\n  tanglewood info model.tw"
 EXTRAS = {
     "plot": ("matplotlib", "plots of running time: oracle --plot"),
     "web": ("uvicorn", "the playground: serve"),
@@ -22,13 +22,16 @@ EXTRAS = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
+    parser.add_argument("model", nargs="?", metavar="MODEL", help="model file to describe; bundled: the English one")
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print what is installed."""
+    """Print what is installed, or what is in a model."""
     from tanglewood.systems import SYSTEMS
 
+    if args.model:
+        return _describe(None if args.model == "bundled" else args.model, as_json=args.json)
     extras = {extra: find_spec(module) is not None for extra, (module, _) in EXTRAS.items()}
     if args.json:
         systems = {
@@ -56,4 +59,23 @@ def run(args: argparse.Namespace) -> int:
         ["system", "oracles", "covers"],
         [[name, ", ".join(system.oracles), system.covers] for name, system in SYSTEMS.items()],
     )
+    return 0
+
+
+def _describe(model: str | None, *, as_json: bool) -> int:
+    """Print what a model was made from."""
+    from tanglewood.text.pipeline import load_parts
+
+    parser, pipeline = load_parts(model)
+    data: dict[str, Any] = {"labels": list(parser.model.task.labels), **parser.description}
+    if pipeline is not None:
+        data["pipeline"] = {column: len(names) for column, names in pipeline.tagger.classes.items()}
+    if as_json:
+        print_json(data)
+        return 0
+    print("pipeline: takes raw text" if pipeline else "parser: takes tagged words")
+    for key, value in sorted(data.items()):
+        if value not in ("", None, {}, []):
+            shown = ", ".join(map(str, value)) if isinstance(value, list) else value
+            print(f"{key}: {shown}")
     return 0

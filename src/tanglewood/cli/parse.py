@@ -121,7 +121,7 @@ def run(args: argparse.Namespace) -> int:
         show_search=args.show_search,
     )
     format_ = chosen_format(args, "conllu")
-    workplace = BatchParser(args.model, choices, stop=args.on_error == "stop", tag=args.tag)
+    workplace = BatchParser.load(args.model, choices, stop=args.on_error == "stop", tag=args.tag)
     words = 0
     missing = set(OPTIONAL)
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable
 from typing import NamedTuple
 
-from tanglewood.errors import ConfigError, LocatedError, ModelError
-from tanglewood.parser import Choices
+from tanglewood.errors import ConfigError, LocatedError
+from tanglewood.parser import Choices, Parser
 from tanglewood.scorers.words import Columns, words_of
-from tanglewood.text.pipeline import Piece, PieceTagger, load_parts
+from tanglewood.text.pipeline import Piece, PieceTagger, Pipeline, load_parts, needed
 from tanglewood.treebank.conllu import Batch, parse_block
 from tanglewood.treebank.sentence import Sentence
+
+Recipe = tuple[str | None, Choices, bool, bool]  # model, choices, stop, tag
 
 
 class Parsed(NamedTuple):
@@ -24,27 +26,43 @@ class Parsed(NamedTuple):
 class BatchParser:
     """Parses blocks of a CoNLL file, or sentences of a text, to blocks, one batch after another.
 
-    The model is a file, or None for the one that comes with tanglewood. With ``stop`` nothing that comes after an
-    error in the same batch is parsed; with ``tag`` columns that hold nothing are filled first.
+    With ``stop`` nothing that comes after an error in the same batch is parsed. Text and ``tag``, which fills columns
+    that hold nothing first, need the pipeline that the parser is part of.
     """
 
-    def __init__(self, model: str | None, choices: Choices, *, stop: bool = True, tag: bool = False) -> None:
-        self.recipe = (model, choices, stop, tag)  # to make another one in another process
-        parser, self.pipeline = load_parts(model)
+    def __init__(
+        self,
+        parser: Parser,
+        choices: Choices,
+        *,
+        pipeline: Pipeline | None = None,
+        stop: bool = True,
+        tag: bool = False,
+    ) -> None:
+        self.pipeline = pipeline
+        self.recipe: Recipe | None = None  # to make another one in another process
+        self.worker = parser.worker(choices)
         self._stop = stop
         self._tag = tag
-        self._worker = parser.worker(choices)
-        self._tagger = None if self.pipeline is None else PieceTagger(self.pipeline.tagger)
+        self._tagger = None if pipeline is None else PieceTagger(pipeline.tagger)
         self._columns = Columns(() if tag else parser.description.get("columns", ()))
-        if tag and self._tagger is None:
-            raise ModelError(f"{model}: the model has no tagger; `tanglewood train --pipeline` makes one that has")
+
+    @classmethod
+    def load(cls, model: str | None, choices: Choices, *, stop: bool = True, tag: bool = False) -> BatchParser:
+        """Read the model, by default the one that comes with tanglewood."""
+        parser, pipeline = load_parts(model)
+        if tag:
+            pipeline = needed(pipeline, model)
+        workplace = cls(parser, choices, pipeline=pipeline, stop=stop, tag=tag)
+        workplace.recipe = (model, choices, stop, tag)
+        return workplace
 
     def parse(self, batch: Batch | Piece) -> Parsed:
         """Parse one batch."""
         if isinstance(batch, Piece):
             assert self._tagger is not None  # pieces come from a pipeline
             sentences = self._tagger.sentences(batch)
-            parsed = self._worker.parse(sentences)
+            parsed = self.worker.parse(sentences)
             blocks = [sentence.to_bytes() for several in parsed for sentence in several]
             return Parsed([*blocks], sum(map(len, sentences)), [])
         return self._parse_blocks(batch)
@@ -67,7 +85,7 @@ class BatchParser:
                 self._columns.add(words_of(sentence))
         if self._tag and self._tagger is not None:
             sentences = self._tagger.tag(sentences)
-        parsed = iter(self._worker.parse(sentences))
+        parsed = iter(self.worker.parse(sentences))
         blocks: list[bytes | LocatedError] = []
         for item in read:
             if isinstance(item, LocatedError):

@@ -14,8 +14,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import wait
 
 from tanglewood.errors import TanglewoodError, WorkerError
-from tanglewood.parser import Choices
-from tanglewood.scale.parsing import BatchParser, Parsed
+from tanglewood.scale.parsing import BatchParser, Parsed, Recipe
 from tanglewood.text.pipeline import Piece
 from tanglewood.treebank.conllu import Batch
 
@@ -57,13 +56,16 @@ def parse_in_processes(
 _mine: BatchParser  # in a process that parses
 
 
-def _begin(inherited: BatchParser | None, recipe: tuple[str | None, Choices, bool, bool]) -> None:
+def _begin(inherited: BatchParser | None, recipe: Recipe | None) -> None:
     """Prepare a process for its work."""
     global _mine  # noqa: PLW0603 - a process has one
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that reads and writes
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    model, choices, stop, tag = recipe
-    _mine = inherited or BatchParser(model, choices, stop=stop, tag=tag)
+    if inherited is None:
+        assert recipe is not None
+        model, choices, stop, tag = recipe
+        inherited = BatchParser.load(model, choices, stop=stop, tag=tag)
+    _mine = inherited
 
 
 def _end_with_parent() -> None:

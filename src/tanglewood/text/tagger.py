@@ -139,7 +139,9 @@ class Tagger:
         tagger = cls(Vocabulary(numbers, {}), settings["classes"], combinations, settings["lemmas"], parameters)
         sizes = (len(parameters["word.bias"]), len(parameters["lstm0.forward.recurrent"]), count_layers(parameters))
         wanted = new_parameters(tagger.vocabulary, tagger.classes, sizes, np.random.default_rng(0))
-        if 2 * sizes[1] != sizes[0] or {name: p.shape for name, p in wanted.items()} != {name: p.shape for name, p in parameters.items()}:
+        if 2 * sizes[1] != sizes[0] or {name: p.shape for name, p in wanted.items()} != {
+            name: p.shape for name, p in parameters.items()
+        }:
             raise ModelError("the tagger's arrays are not of the shapes they should have")
         most = [len(tagger.classes[column]) for column in COLUMNS[:3]]
         if len(combinations) == 0 or (combinations < 0).any() or (combinations >= most).any():

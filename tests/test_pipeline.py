@@ -1,0 +1,334 @@
+"""From text to trees: what a pipeline writes, that it is the same however the text comes, and how it is trained."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from io import BytesIO
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from exhaustive import COMPILED
+from tanglewood.cli import main
+from tanglewood.errors import FormatError, ModelError
+from tanglewood.parser import Choices, Parser
+from tanglewood.scale.parsing import BatchParser, parse_batches
+from tanglewood.show.record import record
+from tanglewood.text import learning, tagger
+from tanglewood.text.learning import prepare
+from tanglewood.text.pipeline import Pipeline, bundled_model, with_tags
+from tanglewood.text.raw import gold_text
+from tanglewood.text.reading import is_treebank, read_text
+from tanglewood.text.tagger import TaggerOptions, Tags
+from tanglewood.treebank.conllu import read
+from tanglewood.treebank.sentence import MISC
+from toy import TAGS, clause, sentences_of, small_network, toy_sentences, train_parser
+
+OPTIONS = TaggerOptions(epochs=10, layers=1, batch_words=30, rate=0.02)
+N_TRAIN = 60 if COMPILED else 25
+
+
+def written(n, seed):
+    """Toy sentences as they are written: a capital first, no space before the dot, ta and wug as one token."""
+    chance = Random(seed)
+    blocks = []
+    for number in range(n):
+        rows = clause(chance)
+        lines = [f"# sent_id = {number}"] if number % 5 else ["# newpar", f"# sent_id = {number}"]
+        for place, (form, lemma, head, label) in enumerate(rows, 1):
+            after = "SpaceAfter=No" if place == len(rows) - 1 else "_"
+            if form == "ta" and rows[place][0] == "wug":  # ta wug is written tawug
+                glued = "SpaceAfter=No" if place + 1 == len(rows) - 1 else "_"
+                lines.append(f"{place}-{place + 1}\t{'Tawug' if place == 1 else 'tawug'}" + "\t_" * 7 + f"\t{glued}")
+            shown = form.capitalize() if place == 1 else form
+            lines.append("\t".join([str(place), shown, lemma, *TAGS[form], str(head), label, "_", after]))
+        blocks.append("\n".join(lines) + "\n\n")
+    return sentences_of("".join(blocks))
+
+
+@pytest.fixture(scope="module")
+def pipeline():
+    with pytest.MonkeyPatch.context() as patch:
+        small_network(patch)
+        patch.setattr(tagger, "SIZES", (16, 8))
+        found = prepare(written(N_TRAIN, 1), written(10, 2), folds=2, options=OPTIONS)
+        return Pipeline(train_parser(found.train), found.tagger, found.tokeniser)
+
+
+@pytest.fixture(scope="module")
+def model(pipeline, tmp_path_factory):
+    path = tmp_path_factory.mktemp("pipeline") / "toy.tw"
+    pipeline.save(path)
+    return path
+
+
+TEXT = "Tawug zorps mib dax. Dax fimps krell.\n\nWug   blick zorps\ngrubben vonly. <odd> & \u00e9!"
+
+
+def surface(sentence):
+    """The tokens of a sentence: what stands in the second column, and MISC."""
+    rows = [line.split("\t") for line in sentence.lines if line[:1].isdigit()]
+    inside = {n for row in rows if "-" in row[0] for n in range(*(int(x) for x in row[0].split("-")))}
+    inside |= {int(row[0].split("-")[1]) for row in rows if "-" in row[0]}
+    return [(row[1], row[MISC]) for row in rows if "-" in row[0] or int(row[0]) not in inside]
+
+
+def test_every_token_says_where_it_stands_and_no_character_is_lost(pipeline):
+    end = 0
+    for number, sentence in enumerate(pipeline.parse_text(TEXT), 1):
+        assert sentence.sent_id == str(number)
+        joined = ""
+        for form, misc in surface(sentence):
+            values = dict(part.split("=") for part in misc.split("|"))
+            start, stop = map(int, values["TokenRange"].split(":"))
+            assert TEXT[start:stop] == form
+            assert not TEXT[end:start].strip()
+            assert ("SpaceAfter" in values) == bool(TEXT[stop : stop + 1].strip())
+            joined += form + ("" if "SpaceAfter" in values else " ")
+            end = stop
+        assert sentence.text == joined.strip()
+        sentence.tree()
+    assert end == len(TEXT)
+
+
+def test_multiword_tokens_are_split_into_their_words(pipeline):
+    first, *_ = pipeline.parse_text(TEXT)
+    assert first.forms[:2] == ["Ta", "wug"]
+    assert surface(first)[0][0] == "Tawug"
+    assert record(first)["multiword"] == [{"first": 1, "last": 2, "form": "Tawug", "start": 0, "end": 5}]
+
+
+def test_what_is_learnt_is_right(pipeline):
+    gold = written(20, 7)
+    found = pipeline.parse_text(gold_text(gold).text)
+    assert [s.forms for s in found] == [s.forms for s in gold]
+    words = [(a, b) for s, t in zip(found, gold, strict=True) for a, b in zip(s.upos, t.upos, strict=True)]
+    assert sum(a == b for a, b in words) > 0.9 * len(words)
+
+
+@given(st.lists(st.sampled_from([*"ab. \n'é", "Tawug ", "zorps. ", "\n\n", "\r\n", "\u2028", "\x0b", "\x00"])))
+def test_any_text_becomes_valid_sentences_however_it_is_cut(pipeline, pieces):
+    whole = [s.to_bytes() for s in pipeline.parse_stream(pieces)]
+    assert [s.to_bytes() for s in pipeline.parse_text("".join(pieces))] == whole
+    again = list(read(BytesIO(b"".join(whole))))
+    assert [s.to_bytes() for s in again] == whole
+
+
+def test_tagged_text_has_no_trees_yet(pipeline):
+    for tagged, parsed in zip(pipeline.tag_text(TEXT), pipeline.parse_text(TEXT), strict=True):
+        assert tagged.with_tree(parsed.tree()).to_bytes() == parsed.to_bytes()
+
+
+def test_a_pipeline_comes_back_from_its_file_as_it_was(pipeline, model, tmp_path):
+    again = Pipeline.load(model)
+    assert [s.to_bytes() for s in again.parse_text(TEXT)] == [s.to_bytes() for s in pipeline.parse_text(TEXT)]
+    again.save(tmp_path / "again.tw")
+    assert (tmp_path / "again.tw").read_bytes() == model.read_bytes()
+
+
+def test_the_parser_of_a_pipeline_may_be_used_alone_and_a_parser_is_no_pipeline(pipeline, model, tmp_path):
+    tagged = pipeline.tag_text(TEXT)
+    assert [Parser.load(model).parse(s) for s in tagged] == [s.tree() for s in pipeline.parse_text(TEXT)]
+    pipeline.parser.save(tmp_path / "parser.tw")
+    with pytest.raises(ModelError, match=r"parser only.*train --pipeline"):
+        Pipeline.load(tmp_path / "parser.tw")
+
+
+def test_tags_are_filled_in_only_where_a_sentence_has_none():
+    (sentence,) = toy_sentences(1)
+    bare = sentence.with_columns(["_"] * len(sentence), sentence.upos, ["_"] * len(sentence), sentence.feats)
+    tags = [Tags("l", "U", "X", "f")] * len(sentence)
+    filled = with_tags(bare, tags)
+    assert (filled.lemmas, filled.xpos) == (["l"] * len(sentence), ["X"] * len(sentence))
+    assert (filled.upos, filled.feats, filled.tree()) == (sentence.upos, sentence.feats, sentence.tree())
+    assert with_tags(sentence, tags).to_bytes() == sentence.to_bytes()
+    assert with_tags(sentence, tags, replaced=True).upos == ["U"] * len(sentence)
+
+
+def test_the_training_data_is_tagged_by_taggers_that_did_not_see_it(monkeypatch):
+    seen = []
+
+    class Fake:
+        def __init__(self, sentences):
+            self.known = {s.sent_id for s in sentences}
+
+        def worker(self):
+            return self
+
+        def tag(self, forms):
+            seen.append((self.known, [tuple(f) for f in forms]))
+            return [[Tags("l", f"U{len(seen)}", "X", "F")] * len(f) for f in forms]
+
+    def fake_train(train, dev, options, seed):
+        yield learning.TagProgress(1, 1, 0.0, None, Fake(train))
+
+    monkeypatch.setattr(learning, "train_tagger", fake_train)
+    monkeypatch.setattr(learning.Tagger, "load", lambda *_: Fake([]))
+    monkeypatch.setattr(Fake, "arrays", dict, raising=False)
+    monkeypatch.setattr(Fake, "settings", dict, raising=False)
+    train = written(12, 1)
+    found = prepare(train, train[:2], folds=3)
+    assert [s.forms for s in found.train] == [s.forms for s in train]
+    assert len(seen) == 4  # three folds and dev
+    for known, forms in seen[:3]:
+        held = [s for s in train if s.sent_id not in known]
+        assert len(held) == 4
+        assert sorted(forms) == sorted(tuple(s.forms) for s in held)
+    assert {u for s in found.train for u in s.upos} == {"U1", "U2", "U3"}
+    assert {u for s in found.dev for u in s.upos} == {"U4"}
+
+
+def test_an_interrupted_preparation_goes_on_where_it_stopped_and_gives_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(tagger, "SIZES", (8, 4))
+    options = TaggerOptions(epochs=1, layers=1)
+    train, dev = written(8, 1), written(3, 2)
+    wanted = prepare(train, dev, folds=2, options=options)
+    runs = []
+    learn = learning.train_tagger
+
+    def interrupted(*arguments):
+        runs.append(1)
+        if len(runs) == 2:
+            raise KeyboardInterrupt
+        yield from learn(*arguments)
+
+    monkeypatch.setattr(learning, "train_tagger", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        prepare(train, dev, folds=2, options=options, folder=tmp_path / "parts")
+    found = prepare(train, dev, folds=2, options=options, folder=tmp_path / "parts")
+    assert len(runs) == 4  # the first fold once, the second twice, all data once
+    for one, other in ((found.train, wanted.train), (found.dev, wanted.dev)):
+        assert [s.to_bytes() for s in one] == [s.to_bytes() for s in other]
+    assert found.tagger.settings() == wanted.tagger.settings()
+    with pytest.raises(ModelError, match="another training run"):
+        prepare(train, dev, folds=2, options=options, seed=2, folder=tmp_path / "parts")
+
+
+def test_text_is_parsed_in_processes_as_in_one(pipeline, model):
+    pieces = list(pipeline.pieces([TEXT, "\n\n", TEXT]))
+    pieces = [p._replace(sentences=[s], number=p.number + i) for p in pieces for i, s in enumerate(p.sentences)]
+    workplace = BatchParser.load(model, Choices())
+    one = [parsed.blocks for parsed in parse_batches(pieces, workplace)]
+    for method in ("fork", "spawn"):
+        assert [parsed.blocks for parsed in parse_batches(pieces, workplace, processes=2, method=method)] == one
+
+
+@pytest.mark.parametrize(
+    ("start", "name", "expected"),
+    [
+        (b"# sent_id = 1\n1\tA\t_\t_\t_\t_\t_\t_\t_\t_\n", "", True),
+        (b"\xef\xbb\xbf1\tA\t_\n", "", True),
+        (b"1-2\tdu\t_\n", "", True),
+        (b"1 A hearing\n", "", False),
+        (b"# A heading\nand text\n", "", False),
+        (b"Some text.", "", False),
+        (b"1 A hearing\n", "x.conllu.gz", True),
+        (b"", "", True),
+    ],
+)
+def test_treebanks_are_told_from_text(start, name, expected):
+    assert is_treebank(start, name) == expected
+
+
+def test_text_that_is_no_utf8_is_an_error_that_says_where():
+    assert "".join(read_text(BytesIO("\ufeffà\nb".encode()), "f")) == "à\nb"
+    with pytest.raises(FormatError, match=r"f:3: .*xff.*UTF-8"):
+        list(read_text(BytesIO(b"a\nb\nc \xff d"), "f"))
+
+
+def run(capsys, *arguments):
+    status = main(["parse", *map(str, arguments)])
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def test_the_command_takes_text_files_and_standard_input(pipeline, model, tmp_path, capsys):
+    wanted = "".join(s.to_text() for s in pipeline.parse_text(TEXT))
+    assert run(capsys, "-m", model, TEXT) == (0, wanted, "")
+    file = tmp_path / "my text.txt"
+    file.write_text(TEXT)
+    status, out, err = run(capsys, "-m", model, file)
+    assert (status, err) == (0, "")
+    assert out == f"# newdoc id = {file}\n{wanted}"
+    command = [sys.executable, "-m", "tanglewood", "parse", "-m", str(model)]
+    done = subprocess.run(command, input=TEXT.encode(), capture_output=True, check=True)
+    assert done.stdout.decode() == wanted
+
+
+def test_several_texts_have_sentences_of_different_names(model, tmp_path, capsys):
+    for name in "ab":
+        (tmp_path / f"{name}.txt").write_text(TEXT)
+    _, out, _ = run(capsys, "-m", model, tmp_path / "a.txt", tmp_path / "b.txt", "One more.")
+    names = [s.sent_id for s in sentences_of(out)]
+    assert names == [str(number) for number in range(1, len(names) + 1)]
+    assert out.count("# newdoc") == 2
+
+
+def test_a_missing_file_is_an_error_and_text_can_be_forced(model, capsys):
+    status, out, err = run(capsys, "-m", model, "nosuchfile")
+    assert (status, out) == (1, "")
+    assert "nosuchfile" in err
+    status, out, _ = run(capsys, "-m", model, "--text", "Dax.")
+    assert status == 0
+    assert [s.forms for s in sentences_of(out)] == [["Dax", "."]]
+
+
+def test_a_parser_without_a_tokeniser_refuses_text(pipeline, tmp_path, capsys):
+    pipeline.parser.save(tmp_path / "parser.tw")
+    for arguments in (["Dax zorps."], ["--tag", "examples/small.conllu"]):
+        status, _, err = run(capsys, "-m", tmp_path / "parser.tw", *arguments)
+        assert status == 1
+        assert "train --pipeline" in err
+
+
+def test_tag_fills_in_what_a_treebank_lacks(pipeline, model, tmp_path, capsys):
+    bare = [s.with_columns(*[["_"] * len(s)] * 4) for s in pipeline.tag_text(TEXT)]
+    file = tmp_path / "bare.conllu"
+    file.write_bytes(b"".join(s.to_bytes() for s in bare))
+    wanted = "".join(s.to_text() for s in pipeline.parse_text(TEXT))
+    assert run(capsys, "-m", model, "--tag", file) == (0, wanted, "")
+    _, out, err = run(capsys, "-m", model, file)
+    assert {u for s in sentences_of(out) for u in s.upos} == {"_"}
+    assert "--tag fills them in" in err
+
+
+def test_json_holds_what_conllu_holds(pipeline, model, capsys):
+    _, out, _ = run(capsys, "-m", model, "--format", "json", TEXT)
+    lines = [json.loads(line) for line in out.splitlines()]
+    for data, sentence in zip(lines, pipeline.parse_text(TEXT), strict=True):
+        assert [word["form"] for word in data["words"]] == sentence.forms
+        assert [word["head"] for word in data["words"]] == list(sentence.tree().heads)[1:]
+        assert [word["deprel"] for word in data["words"]] == sentence.deprels
+        crossing = [word["id"] for word in data["words"] if word.get("nonprojective")]
+        assert crossing == sentence.tree().nonprojective_arcs()
+        for word in data["words"]:
+            if "start" in word:
+                assert TEXT[word["start"] : word["end"]] == word["form"]
+
+
+@pytest.fixture
+def english():
+    if not bundled_model().is_file():
+        pytest.skip("this build has no bundled model")
+    return Pipeline.load()
+
+
+def test_the_bundled_model_parses_english(english):
+    assert bundled_model().stat().st_size <= 20_000_000
+    (sentence,) = english.parse_text("A hearing is scheduled on the issue today .")
+    assert sentence.upos == ["DET", "NOUN", "AUX", "VERB", "ADP", "DET", "NOUN", "NOUN", "PUNCT"]
+    heads = list(sentence.tree().heads)[1:]
+    assert heads[:4] == [2, 4, 4, 0]
+    one, two = english.parse_text("I don't know. She said it's John's book.")
+    assert one.forms == ["I", "do", "n't", "know", "."]
+    assert two.forms == ["She", "said", "it", "'s", "John", "'s", "book", "."]
+
+
+def test_the_licence_of_the_bundled_model_lies_beside_it(english):
+    text = (bundled_model().parent / "LICENSE-english-ewt.txt").read_text()
+    assert "CC BY-SA 4.0" in text
+    assert "English Web Treebank" in text
