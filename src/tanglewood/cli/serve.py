@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import sys
+from contextlib import suppress
 from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
@@ -84,10 +85,9 @@ def run(args: argparse.Namespace) -> int:
         config = uvicorn.Config(
             app, log_level="warning", server_header=False, ws="none", timeout_graceful_shutdown=3, timeout_keep_alive=30
         )
-        try:
+        with suppress(KeyboardInterrupt):  # raised again when all is closed
             uvicorn.Server(config).run(sockets=[listening])
-        except KeyboardInterrupt:
-            print("\ntanglewood serve: ended", file=sys.stderr)
+        print("\ntanglewood serve: ended", file=sys.stderr)
     return 0
 
 
