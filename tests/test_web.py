@@ -7,9 +7,12 @@ import re
 import threading
 import time
 from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 from starlette.testclient import TestClient
@@ -146,7 +149,7 @@ def test_trace_gives_the_derivation_of_figure_3(client):
     assert [step["move"] for step in content["steps"]].count("SWAP") == 6
     assert content["steps"][-1]["stack"] == [0]
     assert len(content["drawings"]) == 1
-    for step, following in zip(content["steps"], content["steps"][1:], strict=False):
+    for step, following in pairwise(content["steps"]):
         (taken,) = [legal for legal in step["legal"] if legal["taken"]]
         assert (taken["move"], taken["label"]) == (following["move"], following["label"])
 
@@ -276,6 +279,28 @@ def test_treebank_goes_on_after_bad_sentences_and_lists_them(client):
 )
 def test_a_wrong_field_is_refused_with_what_would_be_right(client, path, body, said):
     assert said in refused(client, path, **body)["error"]
+
+
+NAMES = [*SCHEMAS["TraceRequest"]["properties"], *SCHEMAS["TreebankRequest"]["properties"]]
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.sampled_from([*SYSTEMS]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+CONLLU = st.lists(st.sampled_from([*FIGURE1, "\t", "\n", "1-2", "3.1", "\r", "\ufeff"]), max_size=60).map("".join)
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    path=st.sampled_from(["parse", "trace", "treebank"]),
+    body=st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=4),
+    conllu=st.none() | st.just(FIGURE1) | CONLLU,
+)
+def test_whatever_is_sent_is_answered_or_refused_but_never_fails(client, path, body, conllu):
+    body = body if conllu is None else {**body, "conllu": conllu}
+    response = client.post(f"/api/{path}", content=json.dumps(body), headers={"Content-Type": "application/json"})
+    assert response.status_code in (200, 422)
+    check("Problem" if response.status_code == 422 else f"{path.capitalize()}Answer", response.json())
 
 
 def test_malformed_conllu_is_refused_with_line_and_sent_id(client):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from tanglewood.cli.common import (
@@ -68,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     except OracleError as error:
         failure = error
     if args.json:
-        print_json([{**asdict(step), "transition": step.transition} for step in steps])
+        print_json([step.as_dict() for step in steps])
     else:
         print(format_trace(steps, sentence.forms, system.aside_name))
         print(f"\n{len(steps) - 1} transitions for {len(sentence)} words")

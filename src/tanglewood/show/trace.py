@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tanglewood.core.state import State
 from tanglewood.core.system import TransitionSystem
@@ -60,6 +60,15 @@ class Step:
         if self.move is None:
             return ""
         return self.move if self.label is None else f"{self.move}({self.label})"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the step as plain data for JSON, its lists not copied."""
+        legal = [_fields(move) for move in self.legal]
+        return {**_fields(self), "legal": legal, "transition": self.transition}
+
+
+def _fields(record: LegalMove | Step) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in record.__slots__}
 
 
 Decision = tuple[int, int, list[LegalMove]]  # move (or -1: none leads on), label and all legal moves

@@ -207,7 +207,7 @@ def _traced(
         if any(word in moments[-1] for _, _, word in step.attached):
             moments.append(dict(moments[-1]))
         moments[-1].update({word: (head, label) for head, label, word in step.attached})
-        rows.append({**asdict(step), "transition": step.transition, "drawing": len(moments) - 1})
+        rows.append({**step.as_dict(), "drawing": len(moments) - 1})
         for legal, share in zip(rows[-1]["legal"], _shares(step), strict=True):
             legal["share"] = share
     trees = [_tree(moment, len(sentence), goal) for moment in moments]
