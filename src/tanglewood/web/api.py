@@ -225,14 +225,22 @@ def _traced(
 
 
 def _tree(arcs: Mapping[int, tuple[int, str]], n: int, goal: Tree | None) -> Tree:
-    """Return the tree of some arcs; words without one are where the goal has them, else below 0."""
-    spare = [(goal.heads[word], goal.labels[word]) if goal else (0, "_") for word in range(1, n + 1)]
-    found = [arcs.get(word, other) for word, other in enumerate(spare, 1)]
+    """Return the tree of some arcs; words without one are where the goal has them, else below 0.
+
+    Arcs that no move made, and so none named, have the goal's label.
+    """
+
+    def made(spare: Sequence[int]) -> Tree:
+        heads = [arcs[word][0] if word in arcs else spare[word] for word in range(1, n + 1)]
+        labels = [arcs[word][1] if word in arcs else "" for word in range(1, n + 1)]
+        known = [goal.labels[word] if goal and goal.heads[word] == heads[word - 1] else "_" for word in range(1, n + 1)]
+        return Tree(heads, [label or other for label, other in zip(labels, known, strict=True)])
+
+    below_root = [0] * (n + 1)
     try:
-        return Tree([head for head, _ in found], [label or "_" for _, label in found])
+        return made(goal.heads if goal else below_root)
     except TreeError:  # arcs that do not go with the goal's
-        found = [arcs.get(word, (0, "_")) for word in range(1, n + 1)]
-        return Tree([head for head, _ in found], [label or "_" for _, label in found])
+        return made(below_root)
 
 
 def _shares(step: Step) -> list[float | None]:
