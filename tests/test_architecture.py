@@ -12,9 +12,10 @@ from tanglewood.systems import SYSTEMS
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "tanglewood"
 MODULES = sorted(SOURCE.rglob("*.py"))
 HEAVY = {"matplotlib", "torch", "sklearn", "numpy", "scipy", "pandas"}
-MATRICES = {
-    f"scorers/{name}.py" for name in ("adam", "encoder", "network", "products", "vectors_plain")
-}  # loaded when asked for
+MATRICES = {  # loaded when asked for
+    *(f"scorers/{name}.py" for name in ("adam", "encoder", "network", "products", "vectors_plain")),
+    "text/tagger.py",
+}
 LONGEST = 500
 
 # A room may import from itself, from errors and from the rooms given here. "" is the package itself.
@@ -32,6 +33,7 @@ ROOMS["parser"] = {*ROOMS, ""}  # the version stands in a model file
 ROOMS["training"] = {*ROOMS, "training"}  # it parses the dev set
 for _room in ("show", "experiments", "text", "web", "scale"):
     ROOMS[_room] = {*ROOMS["parser"], "parser", "show", "experiments", "text"}
+ROOMS["text"].add("training")
 ROOMS["cli"] = {*ROOMS, "cli", ""}
 ROOMS[""] = {*ROOMS}
 ROOMS["__main__"] = {"cli"}

@@ -8,56 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drawings import SVG, boxes, groups, meet, numbers, pairs_of_trees, segments, stops, tip, trees, words, written
 from tanglewood.show.layout import levels
-from tanglewood.show.svg import LABEL_SIZE, TAG_SIZE, WORD_SIZE, draw, text_width
+from tanglewood.show.svg import draw
+from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tree import Tree
 
-SVG = "{http://www.w3.org/2000/svg}"
-SIZES = {"label": LABEL_SIZE, "word": WORD_SIZE, "tag": TAG_SIZE}
-
-
-@st.composite
-def trees(pick, most=12):
-    n = pick(st.integers(1, most))
-    order = pick(st.permutations(range(1, n + 1)))
-    heads = [0] * (n + 1)
-    for place, word in enumerate(order):
-        heads[word] = pick(st.sampled_from([0, *order[:place]]))
-    labels = st.sampled_from(["x", "obj", "nsubj:pass", "an-extremely-long-label", "", "主語"])
-    return Tree(heads[1:], [pick(labels) for _ in range(n)])
-
-
-def groups(svg):
-    return [group for group in ElementTree.fromstring(svg).iter(f"{SVG}g") if "arc" in group.get("class").split()]
-
-
-def boxes(svg):
-    """The rectangles of all texts that are not empty, as (left, top, right, bottom)."""
-    result = []
-    for text in ElementTree.fromstring(svg).iter(f"{SVG}text"):
-        size = SIZES[text.get("class")]
-        half, x, y = text_width(text.text or "", size) / 2, float(text.get("x")), float(text.get("y"))
-        if text.text:
-            result.append((x - half, y - 0.8 * size, x + half, y + 0.2 * size))
-    return result
-
-
-def segments(group):
-    """The straight pieces of an arc, with its round corners made sharp, as (left, top, right, bottom)."""
-    result = []
-    x = y = 0.0
-    for command, numbers in re.findall(r"([MHVQ])([-\d. ]+)", group.find(f"{SVG}path").get("d")):
-        values = [float(number) for number in numbers.split()]
-        stops = {"M": [values], "H": [[values[0], y]], "V": [[x, values[0]]], "Q": [values[:2], values[2:]]}[command]
-        for next_x, next_y in stops:
-            if command != "M":
-                result.append((min(x, next_x), min(y, next_y), max(x, next_x), max(y, next_y)))
-            x, y = next_x, next_y
-    return result
-
-
-def meet(one, other):
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+widths = st.one_of(st.none(), st.integers(200, 2000))
 
 
 def span(pair):
@@ -92,33 +49,170 @@ def test_crossing_arcs_lie_on_different_levels():
     assert levels([(1, 3), (2, 4)]) == [1, 2]
 
 
-@given(trees())
-@settings(deadline=None)
-def test_there_is_one_path_per_arc_and_it_says_which(tree):
-    found = groups(draw(tree))
-    assert [len(group.findall(f"{SVG}path")) for group in found] == [1] * len(tree)
-    assert [(int(group.get("data-head")), int(group.get("data-dependent"))) for group in found] == [
+def near(x, word):
+    """Whether a line that ends at x ends at this word."""
+    return abs(x - float(word.get("x"))) <= 10 + 10 * len(word.text)
+
+
+def check_arc(group, found, label):
+    """Follow an arc from its arrowhead back: its data, its ends and its label say the same; return whether it is whole.
+
+    An arc is whole if it begins at its head; otherwise it begins at an edge, with the number of its head.
+    """
+    (head,), (dependent,) = numbers(group, "head"), numbers(group, "dependent")
+    assert len(group.findall(f"{SVG}path")) == 1
+    assert written(group, "label") == label
+    x, y = tip(group)
+    assert near(x, found[dependent])
+    assert abs(y - float(found[dependent].get("y"))) < 60
+    begin_x, begin_y, _ = stops(group)[0]
+    end_x, end_y, _ = stops(group)[-1]
+    assert end_x == x
+    assert abs(end_y - y) < 10
+    if head == 0:
+        assert begin_x == end_x
+        return True
+    if written(group, "goal") is not None:
+        assert written(group, "goal") == str(head)
+        assert found[head].get("y") != found[dependent].get("y")
+        return False
+    assert near(begin_x, found[head])
+    assert begin_y == y
+    return True
+
+
+@given(trees(60), widths)
+@settings(deadline=None, max_examples=60)
+def test_every_arc_is_drawn_once_and_can_be_followed(tree, width):
+    svg = draw(tree, ["word"] * len(tree), width=width)
+    found, drawn = words(svg), groups(svg)
+    assert [*found] == [*range(1, len(tree) + 1)]
+    assert [(*numbers(group, "head"), *numbers(group, "dependent")) for group in drawn] == [
         (head, word) for head, _, word in tree.arcs()
     ]
+    whole = [check_arc(group, found, tree.labels[word]) for word, group in enumerate(drawn, 1)]
+    cut = [(tree.heads[word], word) for word in range(1, len(tree) + 1) if not whole[word - 1]]
+    bundles = groups(svg, "bundle")
+    assert sorted((numbers(b, "head")[0], word) for b in bundles for word in numbers(b, "dependent")) == sorted(cut)
+    for bundle in bundles:
+        head, *_, last = *numbers(bundle, "head"), *numbers(bundle, "dependent")
+        assert near(stops(bundle)[0][0], found[head])
+        assert written(bundle, "goal").endswith(str(last))
+    assert width is not None or not bundles
 
 
-@given(trees())
-@settings(deadline=None)
-def test_texts_overlap_neither_each_other_nor_any_line(tree):
-    svg = draw(tree, ["word"] * len(tree), tags=["PUNCT"] * len(tree))
-    assert not any(meet(one, other) for one, other in combinations(boxes(svg), 2))
-    lines = [segment for group in groups(svg) for segment in segments(group)]
-    assert not [(box, line) for box in boxes(svg) for line in lines if meet(box, line)]
+@given(trees(60), widths)
+@settings(deadline=None, max_examples=60)
+def test_texts_overlap_neither_each_other_nor_any_line(tree, width):
+    check_overlaps(draw(tree, ["word"] * len(tree), tags=["PUNCT"] * len(tree), width=width))
 
 
-@given(trees())
-@settings(deadline=None)
-def test_everything_lies_on_the_page(tree):
-    svg = draw(tree)
+def check_overlaps(svg):
+    found = boxes(svg)
+    assert not any(meet(one, other) for one, other in combinations(found, 2))
+    lines = [segment for kind in ("arc", "bundle") for group in groups(svg, kind) for segment in segments(group)]
+    assert not [(text, line) for text in found for line in lines if meet(text, line)]
+
+
+@given(trees(60), widths)
+@settings(deadline=None, max_examples=60)
+def test_everything_lies_on_the_page(tree, width):
+    check_page(draw(tree, width=width), width)
+
+
+def check_page(svg, width):
     page = ElementTree.fromstring(svg)
-    width, height = float(page.get("width")), float(page.get("height"))
-    everything = boxes(svg) + [segment for group in groups(svg) for segment in segments(group)]
-    assert all(left >= 0 and top >= 0 and right <= width and low <= height for left, top, right, low in everything)
+    wide, high = float(page.get("width")), float(page.get("height"))
+    drawn = [*groups(svg), *groups(svg, "bundle")]
+    everything = boxes(svg) + [segment for group in drawn for segment in segments(group)]
+    assert all(left >= 0 and top >= 0 and right <= wide and low <= high for left, top, right, low in everything)
+    lines = {text.get("y") for text in words(svg).values()}
+    assert width is None or wide <= width or len(lines) == 1 or min(len(line) for line in by_line(svg)) == 1
+
+
+def by_line(svg):
+    """The words of each line."""
+    found = words(svg)
+    return [[word for word in found if found[word].get("y") == y] for y in {text.get("y") for text in found.values()}]
+
+
+@given(trees(25))
+@settings(deadline=None)
+def test_from_right_to_left_a_tree_looks_like_its_mirror_image_from_left_to_right(tree):
+    n = len(tree)
+    mirror = Tree([head and n + 1 - head for head in tree.heads[:0:-1]], tree.labels[:0:-1])
+    hebrew, latin = (words(draw(t, [word] * n, width=None)) for t, word in ((tree, "מים"), (mirror, "bag")))
+    assert [hebrew[word].get("x") for word in range(1, n + 1)] == [latin[word].get("x") for word in range(n, 0, -1)]
+    turned, plain = (groups(draw(t, [word] * n, width=None)) for t, word in ((tree, "מים"), (mirror, "bag")))
+    assert sorted(stops(group) for group in turned) == sorted(stops(group) for group in plain)
+
+
+@given(trees(40, 2), st.integers(200, 900))
+@settings(deadline=None, max_examples=40)
+def test_from_right_to_left_the_first_word_of_each_line_is_its_rightmost(tree, width):
+    svg = draw(tree, ["שלום"] * len(tree), width=width)
+    for line in by_line(svg):
+        places = [float(words(svg)[word].get("x")) for word in line]
+        assert places == sorted(places, reverse=True)
+    check_overlaps(svg)
+    check_page(svg, width)
+
+
+def test_the_direction_is_that_of_most_words():
+    mixed = words(draw(Tree([2, 0, 2, 2]), ["UNESCO", "في", "المكتبة", "."]))
+    assert float(mixed[1].get("x")) > float(mixed[4].get("x"))
+    mixed = words(draw(Tree([2, 0, 2, 2]), ["He", "said", "שלום", "."]))
+    assert float(mixed[1].get("x")) < float(mixed[4].get("x"))
+
+
+@given(pairs_of_trees(40), widths)
+@settings(deadline=None, max_examples=40)
+def test_two_trees_in_one_picture_overlap_nowhere_and_show_every_arc_once(pair, width):
+    one, other = pair
+    svg = draw(one, ["word"] * len(one), other=other, tags=["X"] * len(one), width=width)
+    check_overlaps(svg)
+    check_page(svg, None)
+    found = words(svg)
+    drawn = {"both": set(), "first": set(), "second": set()}
+    for group in groups(svg):
+        (part,) = drawn.keys() & {*group.get("class").split()}
+        (head,), (dependent,) = numbers(group, "head"), numbers(group, "dependent")
+        ours, theirs = (tree.labels[dependent] for tree in pair)
+        same = ours if ours == theirs else f"{ours} ≠ {theirs}"
+        check_arc(group, found, {"both": same, "first": ours, "second": theirs}[part])
+        assert (head, dependent) not in drawn[part]
+        drawn[part].add((head, dependent))
+        above = tip(group)[1] < float(found[dependent].get("y"))
+        assert above == (part != "second")
+    sets = [{(head, word) for head, _, word in tree.arcs()} for tree in pair]
+    assert drawn == {"both": sets[0] & sets[1], "first": sets[0] - sets[1], "second": sets[1] - sets[0]}
+
+
+def test_arcs_of_one_tree_only_are_bold_and_the_legend_names_the_trees():
+    svg = draw(Tree([2, 0]), ["a", "b"], other=Tree([0, 1]), names=("gold", "<mine>"))
+    weights = {group.get("class").split()[-1]: group.find(f"{SVG}path").get("stroke-width") for group in groups(svg)}
+    assert float(weights["first"]) == float(weights["second"]) >= 2
+    legend = ["".join(group.itertext()).strip() for group in groups(svg, "legend")]
+    assert legend == ["in both", "above: only gold", "below: only <mine>"]
+    assert groups(draw(Tree([2, 0])), "legend") == []
+
+
+def test_a_long_sentence_is_broken_and_numbered_and_a_short_one_is_not():
+    tree = Tree([0, *range(1, 60)])
+    svg = draw(tree, ["word"] * 60)
+    assert float(ElementTree.fromstring(svg).get("width")) <= 1200
+    assert len(by_line(svg)) > 2
+    assert svg.count('class="number"') == 60
+    flat = draw(tree, ["word"] * 60, width=None)
+    assert len(by_line(flat)) == 1
+    assert 'class="number"' not in flat
+
+
+def test_lines_are_broken_where_few_arcs_are_cut():
+    phrases = [(4 * i + 4, 4 * i + 4, 4 * i + 4, 0) for i in range(8)]  # eight words with three dependents each
+    svg = draw(Tree([head for phrase in phrases for head in phrase]), ["word"] * 32, width=600)
+    assert len(by_line(svg)) > 2
+    assert groups(svg, "bundle") == []
 
 
 @given(trees())
@@ -178,6 +272,32 @@ def test_words_are_numbers_without_forms_and_right_to_left_words_say_so():
     assert "rtl" not in draw(Tree([0]), ["peace"])
 
 
+def test_a_page_can_have_colours_of_its_own():
+    tree = Tree([3, 0, 2], ["a", "b", "c"])
+    assert "prefers-color-scheme" in draw(tree)
+    assert "<style" not in draw(tree, style=False)
+    assert draw(tree, style=False) == re.sub("<style>.*</style>\n", "", draw(tree))
+
+
+def test_words_can_be_reached_by_keyboard_and_describe_themselves():
+    svg = draw(Tree([2, 0]), ["Birds", "sing"], focusable=['"Birds" <b>', "sing"])
+    assert [text.get("aria-label") for text in words(svg).values()] == ['"Birds" <b>', "sing"]
+    assert all(text.get("tabindex") == "0" for text in words(svg).values())
+    assert ElementTree.fromstring(svg).get("role") == "group"
+    assert "tabindex" not in draw(Tree([2, 0]))
+
+
+def test_a_notebook_shows_trees_and_sentences():
+    words = [
+        (str(i), form, "_", "X", "_", "_", head, "_", "_", "_")
+        for i, (form, head) in enumerate((("Birds", "2"), ("sing", "0")), 1)
+    ]
+    sentence = Sentence.build(words)
+    assert len(groups(sentence._repr_svg_())) == len(groups(sentence.tree()._repr_svg_())) == 2
+    assert ">Birds<" in sentence._repr_svg_()
+    assert Sentence.build([(*words[0][:6], "_", *words[0][7:])])._repr_svg_() is None
+
+
 def test_sixty_words_and_no_word():
     tree = Tree([0, *range(1, 60)])
     assert len(groups(draw(tree))) == 60
@@ -189,3 +309,7 @@ def test_what_does_not_fit_is_an_error():
         draw(Tree([0, 1]), ["a"])
     with pytest.raises(ValueError, match="3 tags for a tree of 2 words"):
         draw(Tree([0, 1]), tags=["X"] * 3)
+    with pytest.raises(ValueError, match="a tree of 1 words to compare with one of 2"):
+        draw(Tree([0, 1]), other=Tree([0]))
+    with pytest.raises(ValueError, match="200 pixels or more, not 100"):
+        draw(Tree([0, 1]), width=100)

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -27,14 +27,16 @@ OPTIONS = {  # command-line word -> (type, metavar, help); the systems know whic
 }
 
 
-def add_reading(parser: argparse.ArgumentParser, *, files: str | int = "+") -> None:
-    """Add the files, as many as argparse's nargs says, and what to do about bad sentences."""
-    parser.add_argument("files", nargs=files, metavar="FILE", help="CoNLL-U or CoNLL-X, plain, .gz or .xz; - is stdin")
-    add_on_error(parser)
-
-
-def add_on_error(parser: argparse.ArgumentParser) -> None:
-    """Add --on-error."""
+def add_reading(parser: argparse.ArgumentParser, *, files: str | int = "+", text: bool = False) -> None:
+    """Add the files, as many as argparse's nargs says, or raw text, and what to do about bad sentences."""
+    parser.add_argument(
+        "files",
+        nargs=files,
+        default=["-"] if text else [],
+        metavar="FILE|TEXT" if text else "FILE",
+        help="CoNLL-U or CoNLL-X, plain, .gz or .xz; - is stdin"
+        + ("; or text to parse: whatever has a space in it and is no file" if text else ""),
+    )
     parser.add_argument(
         "--on-error",
         choices=("stop", "skip", "report"),
@@ -44,21 +46,11 @@ def add_on_error(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_input(parser: argparse.ArgumentParser) -> None:
-    """Add the input of commands that take text, too."""
-    parser.add_argument(
-        "input",
-        nargs="*",
-        default=["-"],
-        metavar="FILE|TEXT",
-        help="files of text, CoNLL-U or CoNLL-X, also .gz and .xz; - is stdin (default); "
-        "what has a space in it and is no file is text itself",
-    )
-
-
-def is_text(argument: str) -> bool:
-    """Tell whether an argument is text itself rather than the name of a file."""
-    return any(map(str.isspace, argument)) and not Path(argument).exists()
+def is_text(argument: str, *, forced: bool = False) -> bool:
+    """Tell whether an argument is raw text: there is white space in it, or text is forced, and no file of that name."""
+    if argument == "-" or not (forced or any(map(str.isspace, argument))):
+        return False
+    return not os.path.exists(argument)  # noqa: PTH110 - a text may be too long for a path
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -157,17 +149,23 @@ class Reading:
 def choose_sentence(args: argparse.Namespace, *, trees: bool = True) -> Sentence:
     """Return the sentence asked for by --sentence or --sent-id, by default the first; it may lack a tree if told so."""
     (file,) = args.files
+    reading = Reading(args)
+    try:
+        return choose_from(reading.sentences(file, trees=trees), args, file)[1]
+    finally:
+        reading.close()
+
+
+def choose_from(sentences: Iterable[Sentence], args: argparse.Namespace, source: str) -> tuple[int, Sentence]:
+    """Return the sentence asked for by --sentence or --sent-id, by default the first, and its number from 1."""
     wanted = f"sent_id {args.sent_id}" if args.sent_id else f"sentence {args.sentence or 1}"
     if args.sentence is not None and args.sentence < 1:
         raise ConfigError(f"--sentence {args.sentence}: sentences are counted from 1")
-    reading = Reading(args)
     number = 0
-    for number, sentence in enumerate(reading.sentences(file, trees=trees), start=1):
+    for number, sentence in enumerate(sentences, start=1):
         if sentence.sent_id == args.sent_id if args.sent_id else number == (args.sentence or 1):
-            reading.close()
-            return sentence
-    reading.close()
-    raise ConfigError(f"{file}: there is no {wanted} among its {_count(number, 'sentence')}")
+            return number, sentence
+    raise ConfigError(f"{source}: there is no {wanted} among its {_count(number, 'sentence')}")
 
 
 class Progress:

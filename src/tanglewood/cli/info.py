@@ -16,6 +16,7 @@ HELP = "version, compiled or interpreted, optional extras, the systems known; wh
 EXAMPLES = "  tanglewood info\n  tanglewood info --json\n  tanglewood info model.tw"
 EXTRAS = {
     "plot": ("matplotlib", "plots of running time: oracle --plot"),
+    "png": ("resvg_py", "pictures of trees: draw -o tree.png"),
     "web": ("uvicorn", "the playground: serve"),
 }
 

@@ -10,11 +10,10 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tanglewood.cli.common import Reading, add_input, add_on_error, is_text, use_one_matrix_thread
-from tanglewood.cli.writing import FORMATS, chosen_format, write_trees
+from tanglewood.cli.common import Reading, add_reading, is_text, use_one_matrix_thread
+from tanglewood.cli.writing import add_writing, drawings, format_of_name, on_screen
 from tanglewood.core.searches import MOST_MEMORY, MOVE_SEARCHES, SEARCHES
 
 if TYPE_CHECKING:
@@ -36,23 +35,16 @@ EXAMPLES = """\
   tanglewood parse -m arcs.tw --search eisner --confidence words.conllu > trees.conllu
   zcat big.conllu.gz | tanglewood parse -m model.tw --threads 2 - -o big-trees.conllu.gz"""
 
+FORMATS = {"conllu": ".conllu", "tree": "", "svg": ".svg", "html": ".html", "tikz": ".tex", "json": ".json"}
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    add_input(parser)
-    add_on_error(parser)
+    add_reading(parser, files="*", text=True)
     parser.add_argument(
         "-m", "--model", metavar="MODEL", help="model file made by train (default: the English one of tanglewood)"
     )
-    parser.add_argument(
-        "-o", "--output", default="-", metavar="OUT", help="file to write, .gz and .xz compressed (default: stdout)"
-    )
-    parser.add_argument(
-        "--format",
-        choices=FORMATS,
-        help="how to write the trees (default: by the ending of OUT, tree on a terminal, else conllu; "
-        "json is one object a line)",
-    )
+    add_writing(parser, FORMATS, "tree on a terminal, else conllu; json has one object a line")
     parser.add_argument("--text", action="store_true", help="the input is text, whatever it looks like")
     parser.add_argument(
         "--tag", action="store_true", help="fill in lemmas, tags and features where a sentence has none"
@@ -120,7 +112,7 @@ def run(args: argparse.Namespace) -> int:
         max_memory=MOST_MEMORY if args.max_memory is None else args.max_memory << 20,
         show_search=args.show_search,
     )
-    format_ = chosen_format(args, "conllu")
+    kind = format_of_name(args, FORMATS) or ("tree" if on_screen(args) else "conllu")
     workplace = BatchParser.load(args.model, choices, stop=args.on_error == "stop", tag=args.tag)
     words = 0
     missing = set(OPTIONAL)
@@ -138,7 +130,7 @@ def run(args: argparse.Namespace) -> int:
 
     batches = _batches(args, reading, workplace)
     with closing(parse_batches(batches, workplace, processes=args.threads)) as results:
-        count = write_trees(blocks(results), format_, args.output)
+        count = _write(blocks(results), kind, args)
     if words and missing:
         names = ", ".join(name for name in OPTIONAL if name in missing)
         remedy = "" if workplace.pipeline is None else "; --tag fills them in"
@@ -146,10 +138,33 @@ def run(args: argparse.Namespace) -> int:
             f"warning: the input has no {names}: 0 of {words:,} words; the model was trained with them{remedy}",
             file=sys.stderr,
         )
-    if sys.stderr.isatty() and not (args.output == "-" and sys.stdout.isatty()):
+    if sys.stderr.isatty() and not on_screen(args):
         spent = time.perf_counter() - began
         print(f"{count:,} sentences, {words:,} words in {spent:.1f} s: {words / spent:,.0f} words/s", file=sys.stderr)
     return reading.close()
+
+
+def _write(blocks: Iterator[bytes], kind: str, args: argparse.Namespace) -> int:
+    """Write sentences that are given as blocks of CoNLL; return how many."""
+    from tanglewood.treebank.conllu import write_blocks, writing
+    from tanglewood.treebank.sentence import Sentence
+
+    if kind == "conllu":
+        return write_blocks(blocks, args.output)
+    count = 0
+
+    def counted() -> Iterator[Sentence]:
+        nonlocal count
+        for block in blocks:
+            count += 1
+            yield Sentence(block)
+
+    with writing(args.output) as out:
+        for drawing in drawings(counted(), kind, args):
+            blank = "" if kind == "json" or count < 2 else "\n"
+            out.write(f"{blank}{drawing.rstrip()}\n".encode())
+            out.flush()
+    return count
 
 
 def _batches(args: argparse.Namespace, reading: Reading, workplace: BatchParser) -> Iterator[Batch | Piece]:
@@ -159,8 +174,8 @@ def _batches(args: argparse.Namespace, reading: Reading, workplace: BatchParser)
     from tanglewood.treebank.conllu import opened, peek, read_batches
 
     number = 1
-    for item in args.input:
-        if is_text(item) or (args.text and item != "-" and not Path(item).exists()):
+    for item in args.files:
+        if is_text(item, forced=args.text):
             for piece in needed(workplace.pipeline, args.model).pieces([item], number=number):
                 yield piece
                 number = piece.number + len(piece.sentences)

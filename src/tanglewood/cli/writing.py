@@ -1,4 +1,4 @@
-"""Writing parsed sentences: as they are, as JSON, or drawn."""
+"""Writing trees in the formats that parse and draw share: in which one, how wide, and the parts of the output."""
 
 from __future__ import annotations
 
@@ -6,67 +6,101 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tanglewood.treebank.conllu import write_blocks, writing
-from tanglewood.treebank.sentence import Sentence
+from tanglewood.errors import ConfigError
 
 if TYPE_CHECKING:
     import argparse
 
-FORMATS = ("conllu", "tree", "svg", "html", "tikz", "json")
-ENDINGS = {
-    ".conllu": "conllu",
-    ".svg": "svg",
-    ".html": "html",
-    ".tex": "tikz",
-    ".json": "json",
-    ".jsonl": "json",
-    ".txt": "tree",
-}
+    from tanglewood.treebank.sentence import Sentence
+    from tanglewood.treebank.tree import Tree
+
+SINGLE = ("svg", "png")  # they hold one sentence
 
 
-def chosen_format(args: argparse.Namespace, default: str) -> str:
-    """Return the format asked for, or that of the name of the output, or, for a person who is looking, drawings."""
-    if args.format:
+def add_writing(parser: argparse.ArgumentParser, formats: Mapping[str, str], default: str) -> None:
+    """Add what says where and how to write; the formats are given with the endings of file names that mean them."""
+    endings = " ".join(filter(None, formats.values()))
+    parser.add_argument("--format", choices=formats, help=f"default: what OUT ends in ({endings}), or {default}")
+    parser.add_argument(
+        "-o", "--output", default="-", metavar="OUT", help="file to write, .gz and .xz compressed (default: stdout)"
+    )
+    parser.add_argument("--tags", action="store_true", help="show part-of-speech tags below the words of a drawing")
+    parser.add_argument(
+        "--width",
+        type=int,
+        metavar="N",
+        help="drawings of longer sentences are broken into lines: columns for tree, pixels for svg, html and png; "
+        "0: never",
+    )
+
+
+def on_screen(args: argparse.Namespace) -> bool:
+    """Tell whether a person is looking at the output."""
+    return args.output == "-" and sys.stdout.isatty()
+
+
+def format_of_name(args: argparse.Namespace, formats: Mapping[str, str]) -> str | None:
+    """Return the format asked for, or the one that the name of the output means, if any."""
+    if args.format is not None:
         return str(args.format)
-    plain = args.output.removesuffix(".gz").removesuffix(".xz")
-    named = next((format_ for ending, format_ in ENDINGS.items() if plain.endswith(ending)), None)
-    return named or ("tree" if args.output == "-" and sys.stdout.isatty() else default)
+    ending = Path(args.output.removesuffix(".gz").removesuffix(".xz")).suffix
+    return next((name for name, end in formats.items() if end == ending and end), None)
 
 
-def write_trees(blocks: Iterable[bytes], format_: str, output: str) -> int:
-    """Write sentences, given as CoNLL; return how many."""
-    if format_ == "conllu":
-        return write_blocks(blocks, output)
-    count = 0
+def chosen_width(args: argparse.Namespace, kind: str) -> int | None:
+    """Return the width of drawings in the format's units, None if there is no limit."""
+    from tanglewood.show import html, svg
 
-    def counted() -> Iterator[Sentence]:
-        nonlocal count
-        for block in blocks:
-            count += 1
-            yield Sentence(block)
-
-    with writing(output) as out:
-        for part in _parts(counted(), format_, output):
-            out.write(part.encode())
-            if out is sys.stdout.buffer:
-                out.flush()
-    return count
+    if args.width is None:
+        screen = max(10, shutil.get_terminal_size().columns) if on_screen(args) else None
+        return {"svg": svg.WIDTH, "png": svg.WIDTH, "html": html.WIDTH}.get(kind, screen)
+    if kind == "tikz":
+        raise ConfigError("--width: a drawing for LaTeX is not broken into lines")
+    least, unit = (10, "columns") if kind == "tree" else (200, "pixels")
+    if args.width and args.width < least:
+        raise ConfigError(f"--width {args.width}: it should be {least} {unit} or more, or 0 for no limit")
+    return args.width or None
 
 
-def _parts(sentences: Iterator[Sentence], format_: str, output: str) -> Iterator[str]:
-    if format_ == "json":
-        from tanglewood.show.record import record
+def drawings(
+    sentences: Iterator[Sentence],
+    kind: str,
+    args: argparse.Namespace,
+    others: Sequence[Tree] | None = None,
+    names: tuple[str, str] = ("", ""),
+) -> Iterator[str]:
+    """Give the parts of the output, one a sentence, or one for all if the format is a page.
 
-        for sentence in sentences:
-            yield json.dumps(record(sentence), ensure_ascii=False) + "\n"
-    elif format_ == "tree":
-        from tanglewood.show import text
+    ``others`` are second trees of the same sentences to compare with, ``names`` what both are called.
+    """
+    from tanglewood.show import html, svg, tikz, tree
+    from tanglewood.show.record import record
 
-        on_screen = output == "-" and sys.stdout.isatty()
-        width = shutil.get_terminal_size().columns if on_screen else None
-        colour = on_screen and "NO_COLOR" not in os.environ
-        for sentence in sentences:
-            yield text.draw(sentence.forms, sentence.tree(), width=width, colour=colour).rstrip() + "\n\n"
+    width = chosen_width(args, kind)
+    if kind == "html":
+        found = list(sentences)
+        title = found[0].text if len(found) == 1 else None
+        yield html.draw(found, tags=args.tags, title=title, others=others, names=names, width=width)
+        return
+    colour = on_screen(args) and "NO_COLOR" not in os.environ
+    for number, sentence in enumerate(sentences):
+        if number and kind in SINGLE:
+            raise ConfigError(
+                f"several sentences do not go into one {kind} picture: html shows all, draw --sentence one of them"
+            )
+        forms, tags = sentence.forms, sentence.upos if args.tags else None
+        other = None if others is None else others[number]
+        if kind == "json":
+            yield json.dumps(record(sentence), ensure_ascii=False)
+        elif kind == "tree":
+            yield tree.draw(forms, sentence.tree(), width=width, colour=colour, tags=tags, other=other, names=names)
+        elif kind == "tikz":
+            yield tikz.draw(sentence.tree(), forms, tags=tags, other=other)
+        else:
+            yield svg.draw(
+                sentence.tree(), forms, tags=tags, title=sentence.text, other=other, names=names, width=width
+            )

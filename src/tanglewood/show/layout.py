@@ -1,55 +1,105 @@
-"""Where words, arcs and labels stand: the geometry that the text and SVG viewers share.
+"""Where words, arcs and labels stand: the geometry that the terminal and SVG viewers share.
 
-Units are whole numbers: character cells in the terminal, pixels in SVG.
+Units are whole numbers: character cells in the terminal, pixels in SVG. A sentence is drawn in one line or more. Within
+a line everything has a column, from left to right: 0 is the left edge, 1, 2, ... the words and the last one the right
+edge; a sentence that is written from right to left has its first word in the last column of words.
 """
 
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import groupby, pairwise
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, groupby, pairwise
 
 from tanglewood.treebank.tree import Tree
+
+BOTH, FIRST, SECOND = "both", "first", "second"  # of two analyses: which of them have an arc
+MOST_BALANCED = 250  # words of a sentence whose lines are made equally long
 
 
 @dataclass(frozen=True, slots=True)
 class Arc:
-    """One arc of a tree with its drawing level: 1 is lowest, 0 means a vertical arrow from the root."""
+    """One arc: of a tree, or of one of two trees or both. `other` is the label in the second if that has another."""
 
     head: int
     dependent: int
     label: str
     nonprojective: bool
-    level: int
+    part: str = BOTH
+    other: str | None = None
+
+    @property
+    def text(self) -> str:
+        """What is written at the arc."""
+        return self.label if self.other is None else f"{self.label} ≠ {self.other}"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What a line shows of an arc, or of all the arcs from one of its words to words beyond one edge.
+
+    `head` and `dependent` are columns, the same one for the arrow of a root. Level 1 is nearest to the words, 0 means
+    that arrow. `goal` names the words beyond the edge if it comes from there or, as several may do, `leaves` for there.
+    """
+
+    arcs: tuple[Arc, ...]
+    head: int
+    dependent: int
+    text: str
+    goal: str = ""
+    leaves: bool = False
+    level: int = 0
 
     @property
     def left(self) -> int:
-        """The leftmost of the two nodes."""
+        """The leftmost of the two columns."""
         return min(self.head, self.dependent)
 
     @property
     def right(self) -> int:
-        """The rightmost of the two nodes."""
+        """The rightmost of the two columns."""
         return max(self.head, self.dependent)
+
+    @property
+    def kind(self) -> tuple[bool, str]:
+        """What makes lines look alike."""
+        return self.arcs[0].nonprojective, self.arcs[0].part
+
+    @property
+    def below(self) -> bool:
+        """Whether it is drawn below the words: all that only the second of two trees has."""
+        return self.arcs[0].part == SECOND
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """The distances of one output medium."""
+    """The distances of one output medium, and how wide it shows the labels of arcs."""
 
     gap: int  # between two words
     step: int  # between two arcs that end at the same word
     pad: int  # of arc on either side of its label, corner included
+    text_width: Callable[[str], int]
+    arrow: int  # room for an arrow beside a number at the edge
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """Positions of everything on the horizontal axis; lists of words start at word 1."""
+class Line:
+    """One line of a drawing; `words` are in the order of their columns, all other lists as their names say."""
 
+    words: list[int]
+    pieces: list[Piece]
     width: int
-    centres: list[int]
-    head_x: list[int]
+    centres: list[int]  # of the words
+    head_x: list[int]  # of the pieces
     dependent_x: list[int]
-    label_x: list[int]  # the centre of each arc's label
+    label_x: list[int]  # the centre of each piece's label
+
+    def height(self, *, below: bool) -> int:
+        """Return the number of levels above or below the words."""
+        return max((piece.level for piece in self.pieces if piece.below == below), default=0)
+
+    def has_root(self, *, below: bool) -> bool:
+        """Tell whether a root arrow comes from above or from below."""
+        return any(piece.level == 0 and piece.below == below for piece in self.pieces)
 
 
 def levels(pairs: Sequence[tuple[int, int]]) -> list[int]:
@@ -70,100 +120,222 @@ def levels(pairs: Sequence[tuple[int, int]]) -> list[int]:
     return result
 
 
-def tree_arcs(tree: Tree) -> list[Arc]:
-    """Return the arcs of a tree in the order of their dependents, levels included."""
-    nonprojective = {*tree.nonprojective_arcs()}
-    above = iter(levels([(head, word) for head, _, word in tree.arcs() if head]))
-    return [
-        Arc(head, word, clean(label), word in nonprojective, next(above) if head else 0)
-        for head, label, word in tree.arcs()
+def tree_arcs(tree: Tree, other: Tree | None = None) -> list[Arc]:
+    """Return the arcs of a tree in the order of their dependents, then those that only the other one has."""
+    crossed = {*tree.nonprojective_arcs()}
+    if other is None:
+        return [Arc(head, word, clean(label), word in crossed) for head, label, word in tree.arcs()]
+    arcs = []
+    for head, label, word in tree.arcs():
+        same = head == other.heads[word]
+        change = clean(other.labels[word]) if same and label != other.labels[word] else None
+        arcs.append(Arc(head, word, clean(label), word in crossed, BOTH if same else FIRST, change))
+    crossed = {*other.nonprojective_arcs()}
+    return arcs + [
+        Arc(head, word, clean(label), word in crossed, SECOND)
+        for head, label, word in other.arcs()
+        if head != tree.heads[word]
     ]
 
 
-def plan(arcs: Sequence[Arc], word_widths: Sequence[int], label_widths: Sequence[int], measure: Measure) -> Plan:
-    """Place words and arcs so that no arc runs into another arc's line end and each label has a free stretch of arc."""
-    ports = [
-        _ports(word, arcs, most=1 + (width + measure.gap - 1) // measure.step)
-        for word, width in enumerate(word_widths, 1)
-    ]
-    widths = [max(width, (len(port) - 1) * measure.step + 1) for width, port in zip(word_widths, ports, strict=True)]
-    starts = [0] * len(widths)
-    for word in range(1, len(widths)):
-        starts[word] = starts[word - 1] + widths[word - 1] + measure.gap
+def lay_out(
+    arcs: Sequence[Arc], word_widths: Sequence[int], measure: Measure, *, most: int | None, right_to_left: bool = False
+) -> list[Line]:
+    """Return the lines of a drawing, none wider than `most` unless a single word needs that; all about equally wide.
 
-    offsets: dict[tuple[int, int], int] = {}  # (arc, word) -> distance of the line's end from the word's start
-    for word, (width, port) in enumerate(zip(widths, ports, strict=True), 1):
-        first = (width - (len(port) - 1) * measure.step - 1) // 2
+    An arc between two lines is in both of them: at its dependent with its label, at its head together with others.
+    """
+    sentence = _Sentence(arcs, word_widths, measure, right_to_left)
+    if most is None:
+        return [sentence.line(1, len(word_widths))] if word_widths else []
+    lines = sentence.broken(most)
+    low, high = most // 2, most
+    while len(lines) > 1 and high - low > 1 + most // 50 and len(word_widths) <= MOST_BALANCED:
+        middle = (low + high) // 2
+        narrower = sentence.broken(middle, at_most=len(lines))
+        if len(narrower) > len(lines) or max(line.width for line in narrower) > most:
+            low = middle
+        else:
+            lines, high = narrower, middle
+    return lines
+
+
+class _Sentence:
+    """Words and arcs of a sentence, and what it takes to draw any stretch of it as a line."""
+
+    def __init__(self, arcs: Sequence[Arc], widths: Sequence[int], measure: Measure, right_to_left: bool) -> None:
+        self.widths = widths
+        self.measure = measure
+        self.right_to_left = right_to_left
+        self.arcs_to: list[list[Arc]] = [[] for _ in range(len(widths) + 1)]
+        self.arcs_from: list[list[Arc]] = [[] for _ in range(len(widths) + 1)]
+        for arc in arcs:
+            self.arcs_to[arc.dependent].append(arc)
+            self.arcs_from[arc.head].append(arc)
+        changes = [0] * (len(widths) + 2)
+        for arc in arcs:
+            changes[min(arc.head or arc.dependent, arc.dependent)] += 1
+            changes[max(arc.head, arc.dependent)] -= 1
+        self.cut = [*accumulate(changes)]  # how many arcs a break after each word cuts
+
+    def broken(self, most: int, at_most: int | None = None) -> list[Line]:
+        """Return lines that end where few arcs are cut; if they become more than `at_most`, the first of them."""
+        lines: list[Line] = []
+        first, n, gap = 1, len(self.widths), self.measure.gap
+        while first <= n and (at_most is None or len(lines) <= at_most):
+            last, used = first, self.widths[first - 1]
+            while last < n and used + gap + self.widths[last] <= most:
+                used += gap + self.widths[last]
+                last += 1
+            line = self.line(first, last)
+            while line.width > most and last > first:
+                last -= 1
+                line = self.line(first, last)
+            shortest = first + 3 * (last - first) // 4
+            better = min(range(last, shortest - 1, -1), key=self.cut.__getitem__) if last < n else last
+            shorter = line if better == last else self.line(first, better)
+            lines.append(shorter if shorter.width <= most else line)
+            first += len(lines[-1].words)
+        return lines
+
+    def line(self, first: int, last: int) -> Line:
+        """Return a line of the words from `first` to `last`."""
+        words = [*range(first, last + 1)]
+        return plan(words[::-1] if self.right_to_left else words, self._pieces(first, last), self.widths, self.measure)
+
+    def _pieces(self, first: int, last: int) -> list[Piece]:
+        """Return what a line shows of the arcs, in the order of their dependents; then the arcs that leave it."""
+
+        def column(word: int) -> int:
+            place = min(max(word - first + 1, 0), last - first + 2)
+            return last - first + 2 - place if self.right_to_left else place
+
+        pieces = []
+        for word in range(first, last + 1):
+            for arc in self.arcs_to[word]:
+                end = column(arc.head) if arc.head else column(word)
+                goal = str(arc.head) if arc.head and not first <= arc.head <= last else ""
+                pieces.append(Piece((arc,), end, column(word), arc.text, goal))
+        for word in range(first, last + 1):
+            bundles: dict[tuple[int, bool, str], list[Arc]] = {}
+            for arc in self.arcs_from[word]:
+                if not first <= arc.dependent <= last:
+                    bundles.setdefault((column(arc.dependent), arc.nonprojective, arc.part), []).append(arc)
+            for (edge, *_), arcs in bundles.items():
+                goal = _goal([arc.dependent for arc in arcs])
+                pieces.append(Piece(tuple(arcs), column(word), edge, "", goal, leaves=True))
+        for below in (False, True):
+            mine = [i for i, piece in enumerate(pieces) if piece.below == below and piece.head != piece.dependent]
+            found = levels([(pieces[i].head, pieces[i].dependent) for i in mine])
+            for index, level in zip(mine, found, strict=True):
+                pieces[index] = replace(pieces[index], level=level)
+        return pieces
+
+
+def _goal(words: Sequence[int]) -> str:
+    """Name the words that a line leads to beyond an edge."""
+    return ", ".join(map(str, words)) if len(words) <= 3 else f"{words[0]} … {words[-1]}"
+
+
+def plan(words: list[int], pieces: list[Piece], word_widths: Sequence[int], measure: Measure) -> Line:
+    """Place the words and arcs of a line: no arc runs into another one's end, each label has a free stretch of arc."""
+    edge = len(words) + 1
+    widths = [0, *(word_widths[word - 1] for word in words), 0]
+    for piece in pieces:
+        if piece.goal:
+            column = 0 if piece.left == 0 else edge
+            widths[column] = max(widths[column], measure.text_width(piece.goal) + measure.arrow)
+    gaps = [measure.gap if widths[0] else 0, *[measure.gap] * (len(words) - 1), measure.gap if widths[edge] else 0]
+
+    ports = {
+        (column, below): _ports(column, pieces, below=below, most=1 + (width + measure.gap - 1) // measure.step)
+        for column, width in enumerate(widths[1:-1], 1)
+        for below in (False, True)
+    }
+    for (column, _), port in ports.items():
+        widths[column] = max(widths[column], (len(port) - 1) * measure.step + 1)
+    starts = [*accumulate((width + gap for width, gap in zip(widths, gaps, strict=False)), initial=0)]
+    offsets: dict[tuple[int, int], int] = {}  # (piece, column) -> distance of the line's end from the word's start
+    for (column, _), port in ports.items():
+        first = (widths[column] - (len(port) - 1) * measure.step - 1) // 2
         for place, members in enumerate(port):
-            offsets.update({(index, word): first + place * measure.step for index in members})
+            offsets.update({(index, column): first + place * measure.step for index in members})
 
-    def x_of(index: int, word: int) -> int:
-        return starts[word - 1] + offsets[index, word]
+    def x_of(index: int, column: int) -> int:
+        if column == 0:
+            return widths[0]
+        return starts[column] + (-1 if column == edge else offsets[index, column])
 
     def stretch(index: int) -> tuple[int, int, int]:
-        """Return the longest piece of an arc that no higher arc comes down through: its two ends, its right word."""
-        arc = arcs[index]
-        ends = [(x_of(index, arc.left), arc.left), (x_of(index, arc.right), arc.right)]
+        """Return the longest part of a piece that no higher one comes down through: its two ends, its right column."""
+        piece = pieces[index]
+        ends = [(x_of(index, piece.left), piece.left), (x_of(index, piece.right), piece.right)]
         ends += [
-            (x_of(other, word), word)
-            for other, above in enumerate(arcs)
-            if above.level == 0 or above.level > arc.level
-            for word in {above.dependent, above.head or above.dependent}
-            if arc.left < word < arc.right
+            (x_of(other, column), column)
+            for other, above in enumerate(pieces)
+            if above.below == piece.below and (above.level == 0 or above.level > piece.level)
+            for column in {above.dependent, above.head}
+            if piece.left < column < piece.right
         ]
         ends.sort()
-        (x, _), (end, word) = max(
-            (piece for piece in pairwise(ends) if piece[0][1] != piece[1][1]),
-            key=lambda piece: piece[1][0] - piece[0][0],
+        (x, _), (end, column) = max(
+            (part for part in pairwise(ends) if part[0][1] != part[1][1]), key=lambda part: part[1][0] - part[0][0]
         )
-        return x, end, word
+        return x, end, column
 
-    def widen(word: int, missing: int) -> None:
-        for later in range(word - 1, len(starts) if missing > 0 else 0):
+    def widen(column: int, missing: int) -> None:
+        for later in range(column, len(starts) if missing > 0 else 0):
             starts[later] += missing
 
     # Widening never shortens a stretch, so one pass from the lowest arcs to the highest is enough.
-    for index in sorted(range(len(arcs)), key=lambda i: arcs[i].level):
-        if arcs[index].level:
-            x, end, word = stretch(index)
-            widen(word, label_widths[index] + 2 * measure.pad + 1 - (end - x))
-    roots = [index for index, arc in enumerate(arcs) if arc.level == 0]
-    free = 0  # the labels of the root arrows stand side by side in the top line
-    for index in roots:
-        x = x_of(index, arcs[index].dependent)
-        widen(arcs[index].dependent if free else 1, free + label_widths[index] // 2 - x)
-        free = x_of(index, arcs[index].dependent) + label_widths[index] - label_widths[index] // 2 + measure.gap
+    text_widths = [measure.text_width(piece.text) for piece in pieces]
+    for index in sorted(range(len(pieces)), key=lambda i: pieces[i].level):
+        if pieces[index].level:
+            x, end, column = stretch(index)
+            widen(column, text_widths[index] + 2 * measure.pad + 1 - (end - x))
+    roots = sorted((i for i, piece in enumerate(pieces) if piece.level == 0), key=lambda i: pieces[i].dependent)
+    for below in (False, True):
+        free = 0  # the labels of the root arrows stand side by side in the outermost line
+        for index in roots:
+            if pieces[index].below == below:
+                widen(
+                    pieces[index].dependent if free else 1,
+                    free + text_widths[index] // 2 - x_of(index, pieces[index].dependent),
+                )
+                x = x_of(index, pieces[index].dependent)
+                free = x + text_widths[index] - text_widths[index] // 2 + measure.gap
 
-    label_x = [
-        x_of(index, arc.dependent) if arc.level == 0 else (sum(stretch(index)[:2]) + 1) // 2
-        for index, arc in enumerate(arcs)
-    ]
-    ends = [start + width for start, width in zip(starts, widths, strict=True)]
-    return Plan(
-        width=max([*ends[-1:], free - measure.gap if roots else 0], default=0),
-        centres=[start + width // 2 for start, width in zip(starts, widths, strict=True)],
-        head_x=[x_of(index, arc.head or arc.dependent) for index, arc in enumerate(arcs)],
-        dependent_x=[x_of(index, arc.dependent) for index, arc in enumerate(arcs)],
-        label_x=label_x,
+    dependent_x = [x_of(index, piece.dependent) for index, piece in enumerate(pieces)]
+    return Line(
+        words=words,
+        pieces=pieces,
+        width=max(starts[edge] + widths[edge], *(dependent_x[i] + (text_widths[i] + 1) // 2 for i in roots), 0),
+        centres=[starts[column] + widths[column] // 2 for column in range(1, edge)],
+        head_x=[x_of(index, piece.head) for index, piece in enumerate(pieces)],
+        dependent_x=dependent_x,
+        label_x=[
+            (sum(stretch(index)[:2]) + 1) // 2 if piece.level else dependent_x[index]
+            for index, piece in enumerate(pieces)
+        ],
     )
 
 
-def _ports(word: int, arcs: Sequence[Arc], most: int) -> list[list[int]]:
-    """Group the arcs that end at a word by the point where they end, from left to right.
+def _ports(column: int, pieces: Sequence[Piece], *, below: bool, most: int) -> list[list[int]]:
+    """Group the pieces that end at a word, on one side of it, by the point where they end, from left to right.
 
     The higher an arc, the nearer to the middle it ends: so arcs of one word never cut each other. If there are more
     than `most`, those that leave the word side by side share a point.
     """
-    mine = [index for index, arc in enumerate(arcs) if word in (arc.head, arc.dependent)]
-    lefts = sorted((i for i in mine if arcs[i].level and arcs[i].right == word), key=lambda i: arcs[i].level)
-    roots = [i for i in mine if arcs[i].level == 0]
-    rights = sorted((i for i in mine if arcs[i].level and arcs[i].left == word), key=lambda i: -arcs[i].level)
+    mine = [i for i, piece in enumerate(pieces) if column in (piece.head, piece.dependent) and piece.below == below]
+    lefts = sorted((i for i in mine if pieces[i].level and pieces[i].right == column), key=lambda i: pieces[i].level)
+    roots = [i for i in mine if pieces[i].level == 0]
+    rights = sorted((i for i in mine if pieces[i].level and pieces[i].left == column), key=lambda i: -pieces[i].level)
     if len(mine) <= most:
         return [[i] for i in (*lefts, *roots, *rights)]
     return [
         [*group]
         for side in (lefts, roots, rights)
-        for _, group in groupby(side, key=lambda i: (arcs[i].head == word, arcs[i].nonprojective))
+        for _, group in groupby(side, key=lambda i: (pieces[i].head == column, pieces[i].kind))
     ]
 
 
@@ -180,10 +352,21 @@ def _is_unsafe(char: str) -> bool:
     )
 
 
+def _direction(text: str) -> str:
+    """Return the direction of the first character that has one of its own."""
+    strong = (unicodedata.bidirectional(char) for char in text)
+    return next((direction for direction in strong if direction in {"L", "R", "AL"}), "")
+
+
 def is_right_to_left(text: str) -> bool:
     """Tell whether the first character with a direction of its own runs from right to left."""
-    strong = (unicodedata.bidirectional(char) for char in text)
-    return next((direction != "L" for direction in strong if direction in {"L", "R", "AL"}), False)
+    return _direction(text) in {"R", "AL"}
+
+
+def runs_right_to_left(words: Sequence[str]) -> bool:
+    """Tell whether a sentence is written from right to left: whether more of its words are than are not."""
+    directions = [*map(_direction, words)]
+    return len(directions) - directions.count("") > 2 * directions.count("L")
 
 
 def cells(text: str) -> int:

@@ -1,6 +1,8 @@
 """Draw a dependency tree as one self-contained SVG: words on a line, arcs above, root arrows from the top.
 
-Non-projective arcs have a second colour and are dashed, so they also stand out in black and white.
+Non-projective arcs have a second colour and are dashed, so they also stand out in black and white. A sentence that is
+too wide continues in further lines; numbers at the edges say where the arcs go on. Of two analyses, what only the first
+has stands above the words in bold lines, what only the second has below them.
 """
 
 import math
@@ -8,67 +10,120 @@ import unicodedata
 from collections.abc import Sequence
 from html import escape
 
-from tanglewood.show.layout import Arc, Measure, clean, is_right_to_left, plan, tree_arcs
+from tanglewood.show.layout import (
+    BOTH,
+    FIRST,
+    SECOND,
+    Arc,
+    Line,
+    Measure,
+    Piece,
+    clean,
+    is_right_to_left,
+    lay_out,
+    runs_right_to_left,
+    tree_arcs,
+)
 from tanglewood.treebank.tree import Tree
 
-MEASURE = Measure(gap=20, step=10, pad=15)
 WORD_SIZE, LABEL_SIZE, TAG_SIZE = 17, 12, 11
 LEVEL = 24  # from one arc to the next one above
 LOWEST = 30  # from the words' upper edge to the arcs of level 1
 CORNER = 10  # radius
 ARROW = 8  # height of an arrowhead
 MARGIN = 18
+BETWEEN = 26  # two lines
+ROW = TAG_SIZE + 6
+DATA_TURNED = ' data-direction="rtl"'
+WIDTH = 1200  # of the picture; a longer sentence is continued in a further line
 FONTS = "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif"
+SIGN_FONTS = "'Noto Sans Math', 'DejaVu Sans', 'Segoe UI', Helvetica, Arial, sans-serif"  # Noto Sans has no ≠
 
 # Light colours stand in attributes, which every program understands; browsers in dark mode follow the style sheet.
 PAGE, WORD, TAG, PLAIN, MARKED = "#ffffff", "#1b1f24", "#656d76", "#4a5361", "#c2410c"
-DARK = (
-    "@media (prefers-color-scheme: dark) { .tanglewood .page { fill: #15181d } .tanglewood .word { fill: #f0f2f5 }"
-    " .tanglewood .tag { fill: #9aa4b0 } .tanglewood .arc { color: #b6c0cc }"
-    " .tanglewood .nonprojective { color: #ff9e5e } }"
-)
+SHARED, ONLY_FIRST, ONLY_SECOND = "#737d89", "#1d4ed8", "#b4236b"
+DARK = {
+    ".page": "fill: #15181d",
+    ".word": "fill: #f0f2f5",
+    ".tag, .number": "fill: #9aa4b0",
+    ".arc, .bundle": "color: #b6c0cc",
+    ".nonprojective": "color: #ff9e5e",
+    ".both": "color: #909ba8",
+    ".first": "color: #7db0ff",
+    ".second": "color: #ff8cbc",
+}
 
 
 def draw(
-    tree: Tree, forms: Sequence[str] | None = None, *, tags: Sequence[str] | None = None, title: str | None = None
+    tree: Tree,
+    forms: Sequence[str] | None = None,
+    *,
+    tags: Sequence[str] | None = None,
+    title: str | None = None,
+    other: Tree | None = None,
+    names: tuple[str, str] = ("first", "second"),
+    width: int | None = WIDTH,
+    style: bool = True,
+    focusable: Sequence[str] | None = None,
 ) -> str:
     """Return the SVG; without `forms` the words are numbers, without `title` the forms are the title.
 
-    Each arc is a group of class `arc` (and `root` or `nonprojective`) with its head, dependent and level as data.
+    A picture wider than `width` pixels is broken into lines (None: never). `other` is a second tree of the same words
+    to compare with; `names` are what the two are called. Without `style` it has no style sheet for dark mode, so that
+    a page can give its own colours to the classes. `focusable` are descriptions of the words, which the keyboard then
+    reaches.
+
+    Each arc is a group of class `arc` (and `root`, `nonprojective`; of two trees also `both`, `first` or `second`) with
+    its head, dependent and level as data. Where lines are broken, a group of class `bundle` shows what leaves a word
+    for another line. Words have class `word` and their number as data.
     """
-    for name, given in (("forms", forms), ("tags", tags)):
+    for name, given in (("forms", forms), ("tags", tags), ("descriptions", focusable)):
         if given is not None and len(given) != len(tree):
             raise ValueError(f"{len(given)} {name} for a tree of {len(tree)} words")
+    if other is not None and len(other) != len(tree):
+        raise ValueError(f"a tree of {len(other)} words to compare with one of {len(tree)}")
+    if width is not None and width < 200:
+        raise ValueError(f"a picture needs a width of 200 pixels or more, not {width}")
     words = [clean(form) for form in forms or map(str, range(1, len(tree) + 1))]
     marks = [clean(tag) for tag in tags or [""] * len(words)]
     if title is None:
         title = f"Dependency tree of {len(tree)} words" if forms is None else " ".join(forms)
-    arcs = tree_arcs(tree)
     below = [
         max(text_width(word, WORD_SIZE), text_width(mark, TAG_SIZE)) for word, mark in zip(words, marks, strict=True)
     ]
-    places = plan(arcs, below, [text_width(arc.label, LABEL_SIZE) for arc in arcs], MEASURE)
+    turned = runs_right_to_left(words)
+    most = None if width is None else width - 2 * MARGIN
+    lines = lay_out(tree_arcs(tree, other), below, MEASURE, most=most, right_to_left=turned)
 
-    top = MARGIN + LABEL_SIZE  # the line below the root arrows' labels
-    edge = top + LOWEST + LEVEL * max((arc.level for arc in arcs), default=0)  # the words' upper edge
-    baseline = edge + WORD_SIZE
-    width = places.width + 2 * MARGIN
-    height = baseline + MARGIN + (TAG_SIZE + 6 if tags else 0)
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="tanglewood" role="img" width="{width}" height="{height}"'
-        f' viewBox="0 0 {width} {height}" font-family="{FONTS}" text-anchor="middle">',
-        f"<title>{escape(clean(title))}</title>",
-        f"<style>{DARK}</style>",
-        f'<rect class="page" width="{width}" height="{height}" rx="6" fill="{PAGE}"/>',
-    ]
-    for index, arc in enumerate(arcs):
-        xs = (MARGIN + x[index] for x in (places.head_x, places.dependent_x, places.label_x))
-        lines += _arc(arc, *xs, top=top, edge=edge)
-    for centre, word, mark in zip(places.centres, words, marks, strict=True):
-        lines.append(_text("word", MARGIN + centre, baseline, word, WORD_SIZE, WORD))
-        if tags:
-            lines.append(_text("tag", MARGIN + centre, baseline + TAG_SIZE + 6, mark, TAG_SIZE, TAG))
-    return "\n".join([*lines, "</svg>", ""])
+    sheet = _Sheet(max([line.width for line in lines], default=0), words, marks if tags else None, focusable)
+    sheet.numbered = len(lines) > 1
+    sheet.compared = other is not None
+    if other is not None:
+        sheet.legend(names)
+    for line in lines:
+        sheet.line(line, shift=sheet.width - line.width if turned else 0)
+    full, height = sheet.width + 2 * MARGIN, sheet.y + MARGIN
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="tanglewood" role="{"group" if focusable else "img"}"'
+            f' width="{full}" height="{height}" viewBox="0 0 {full} {height}" font-family="{FONTS}"'
+            f' text-anchor="middle"{DATA_TURNED * turned}>',
+            f"<title>{escape(clean(title))}</title>",
+            *([f"<style>{_dark()}</style>"] if style else []),
+            f'<rect class="page" width="{full}" height="{height}" rx="6" fill="{PAGE}"/>',
+            *sheet.parts,
+            "</svg>",
+            "",
+        ]
+    )
+
+
+def _dark() -> str:
+    rules = (
+        ", ".join(f".tanglewood {kind}" for kind in kinds.split(", ")) + f" {{ {rule} }}"
+        for kinds, rule in DARK.items()
+    )
+    return f"@media screen and (prefers-color-scheme: dark) {{ {' '.join(rules)} }}"
 
 
 def text_width(text: str, size: int) -> int:
@@ -80,42 +135,162 @@ def _em(char: str) -> float:
     """Return the width of a character as a part of the font size."""
     if unicodedata.category(char) in {"Mn", "Me", "Cf"}:
         return 0.0
-    if unicodedata.east_asian_width(char) in {"W", "F"} or char in "mwMW@%—…":
+    if unicodedata.east_asian_width(char) in {"W", "F"} or char in "mwMW@%—…→←≠":
         return 1.0
     if char in "iljI.,:;'|!() ":
         return 0.4
     return 0.75 if char.isupper() else 0.63
 
 
-def _arc(arc: Arc, head: int, dependent: int, label: int, *, top: int, edge: int) -> list[str]:
-    """Draw one arc: a path with a gap for the label, an arrowhead and the label."""
-    kinds = ["arc", *["root"] * (arc.level == 0), *["nonprojective"] * arc.nonprojective]
-    tip = edge - 1
-    if arc.level:
-        y = edge - LOWEST - LEVEL * (arc.level - 1)
-        side = 1 if head < dependent else -1
-        gap = side * (text_width(arc.label, LABEL_SIZE) // 2 + 4)
-        pause = f"H{label - gap}M{label + gap} {y}" if arc.label else ""
-        path = (
-            f"M{head} {tip}V{y + CORNER}Q{head} {y} {head + side * CORNER} {y}{pause}"
-            f"H{dependent - side * CORNER}Q{dependent} {y} {dependent} {y + CORNER}V{tip - ARROW + 1}"
-        )
-        text_y = y + LABEL_SIZE // 3
-    else:
-        path = f"M{dependent} {top}V{tip - ARROW + 1}"
-        text_y = top - 5
-    dashes = ' stroke-dasharray="5 3"' if arc.nonprojective else ""
-    return [
-        f'<g class="{" ".join(kinds)}" data-head="{arc.head}" data-dependent="{arc.dependent}"'
-        f' data-level="{arc.level}" color="{MARKED if arc.nonprojective else PLAIN}">',
-        f'<path d="{path}" fill="none" stroke="currentColor" stroke-width="1.5"{dashes}/>',
-        f'<polygon points="{dependent - 4},{tip - ARROW} {dependent + 4},{tip - ARROW} {dependent},{tip}"'
-        ' fill="currentColor"/>',
-        _text("label", label, text_y, arc.label, LABEL_SIZE, "currentColor"),
-        "</g>",
-    ]
+MEASURE = Measure(gap=20, step=10, pad=15, text_width=lambda text: text_width(text, LABEL_SIZE), arrow=8)
 
 
-def _text(kind: str, x: int, y: int, text: str, size: int, colour: str) -> str:
+class _Sheet:
+    """Collects the elements of a picture from top to bottom; `y` is where the next line begins."""
+
+    def __init__(self, width: int, words: list[str], marks: list[str] | None, focusable: Sequence[str] | None) -> None:
+        self.width = width
+        self.words = words
+        self.marks = marks
+        self.focusable = focusable
+        self.numbered = self.compared = False
+        self.parts: list[str] = []
+        self.y = MARGIN
+        self.lines = 0
+
+    def legend(self, names: tuple[str, str]) -> None:
+        """Say what the colours and sides mean."""
+        first, second = map(clean, names)
+        x = MARGIN
+        for part, text in ((BOTH, "in both"), (FIRST, f"above: only {first}"), (SECOND, f"below: only {second}")):
+            colour, weight = _look(part, nonprojective=False)
+            self.parts.append(
+                f'<g class="legend {part}" color="{colour}">'
+                f'<path d="M{x} {self.y + 6}H{x + 24}" stroke="currentColor" stroke-width="{weight}"/>'
+                f'<text x="{x + 30}" y="{self.y + 10}" font-size="{LABEL_SIZE}" fill="currentColor"'
+                f' text-anchor="start">{escape(text)}</text></g>'
+            )
+            x += 30 + text_width(text, LABEL_SIZE) + 20
+        self.width = max(self.width, x - 20 - MARGIN)
+        self.y += 30
+
+    def line(self, line: Line, shift: int) -> None:
+        """Add a line of words with its arcs, moved to the right by `shift`."""
+        self.y += BETWEEN if self.lines else 0
+        self.lines += 1
+        shift += MARGIN
+        height = line.height(below=False)
+        if line.has_root(below=False):
+            top = self.y + LABEL_SIZE  # the line below the root arrows' labels
+            edge = top + LOWEST + LEVEL * height  # the words' upper edge
+        else:
+            top = self.y
+            edge = top + LABEL_SIZE // 2 + (LOWEST + LEVEL * (height - 1) if height else 0)
+        baseline = edge + WORD_SIZE
+        rows = baseline + ROW * (self.marks is not None)
+        low = rows + ROW * self.numbered + 7  # the lower edge of all that belongs to the words
+        depth = line.height(below=True)
+        bottom = low + LOWEST + LEVEL * max(depth, 0)
+        for index, piece in enumerate(line.pieces):
+            xs = [shift + x[index] for x in (line.head_x, line.dependent_x, line.label_x)]
+            if piece.below:
+                self._arc(piece, *xs, outside=bottom, edge=low)
+            else:
+                self._arc(piece, *xs, outside=top, edge=edge)
+        for word, centre in sorted(zip(line.words, line.centres, strict=True)):  # as they are read and reached by keys
+            x = shift + centre
+            self.parts.append(self._word(x, baseline, word))
+            if self.marks is not None:
+                self.parts.append(_text("tag", x, rows, escape(self.marks[word - 1]), TAG_SIZE, TAG))
+            if self.numbered:
+                self.parts.append(_text("number", x, rows + ROW - 2, str(word), TAG_SIZE, TAG))
+        if line.has_root(below=True):
+            self.y = bottom + LABEL_SIZE
+        else:
+            self.y = low + LOWEST + LEVEL * (depth - 1) + LABEL_SIZE // 2 if depth else low - 4
+
+    def _word(self, x: int, y: int, word: int) -> str:
+        more = f' data-word="{word}"'
+        if self.focusable is not None:
+            more += f' tabindex="0" role="img" aria-label="{escape(clean(self.focusable[word - 1]))}"'
+        return _text("word", x, y, escape(self.words[word - 1]), WORD_SIZE, WORD, more)
+
+    def _arc(self, piece: Piece, head: int, dependent: int, label: int, *, outside: int, edge: int) -> None:
+        """Draw one arc: a path with a gap for the label, an arrowhead and the label; `edge` is the words'."""
+        arc = piece.arcs[0]
+        up = -1 if piece.below else 1
+        tip = edge - up
+        colour, weight = _look(arc.part if self.compared else None, nonprojective=arc.nonprojective)
+        goal = ""
+        if piece.level:
+            y = edge - up * (LOWEST + LEVEL * (piece.level - 1))
+            side = 1 if head < dependent else -1
+            turn = y + up * CORNER
+            gap = side * (text_width(piece.text, LABEL_SIZE) // 2 + 4)
+            begin = f"M{head} {tip}V{turn}Q{head} {y} {head + side * CORNER} {y}"
+            end = f"H{dependent - side * CORNER}Q{dependent} {y} {dependent} {turn}V{tip - up * (ARROW - 1)}"
+            if piece.goal:
+                at = dependent if piece.leaves else head
+                begin, end = (begin, f"H{dependent}") if piece.leaves else (f"M{head} {y}", end)
+                goal = _goal(at, y, piece.goal, at_left=piece.left == 0)
+            path = begin + (f"H{label - gap}M{label + gap} {y}" if piece.text else "") + end
+            text_y = y + LABEL_SIZE // 3
+        else:
+            path = f"M{dependent} {outside}V{tip - up * (ARROW - 1)}"
+            text_y = outside + (LABEL_SIZE if piece.below else -5)
+        dashes = ' stroke-dasharray="5 3"' if arc.nonprojective else ""
+        kinds = ["bundle" if piece.leaves else "arc", *["root"] * (arc.head == 0)]
+        kinds += [*["nonprojective"] * arc.nonprojective, *[arc.part] * self.compared]
+        ends = " ".join(str(arc.dependent) for arc in piece.arcs)
+        self.parts += [
+            f'<g class="{" ".join(kinds)}" data-head="{arc.head}" data-dependent="{ends}" data-level="{piece.level}"'
+            f' color="{colour}">',
+            f'<path d="{path}" fill="none" stroke="currentColor" stroke-width="{weight}"{dashes}/>',
+        ]
+        if self.focusable is not None:
+            self.parts.append(f'<path class="hit" d="{path}" fill="none" stroke="none" pointer-events="stroke"/>')
+        if not piece.leaves:
+            back = tip - up * ARROW
+            self.parts += [
+                f'<polygon points="{dependent - 4},{back} {dependent + 4},{back} {dependent},{tip}"'
+                ' fill="currentColor"/>',
+                _text("label", label, text_y, _label(arc), LABEL_SIZE, "currentColor"),
+            ]
+        self.parts += [*[goal] * bool(goal), "</g>"]
+
+
+def _look(part: str | None, *, nonprojective: bool) -> tuple[str, str]:
+    """Return colour and width of an arc's line; of one tree's arcs if there is no `part`."""
+    if part is None:
+        return (MARKED, "1.75") if nonprojective else (PLAIN, "1.5")
+    return {BOTH: (SHARED, "1.25"), FIRST: (ONLY_FIRST, "2.5"), SECOND: (ONLY_SECOND, "2.5")}[part]
+
+
+def _label(arc: Arc) -> str:
+    """Return the label of an arc as a part of XML, with colours of their own for two labels that differ."""
+    if arc.other is None:
+        return escape(arc.label)
+    first, second = (
+        f'<tspan class="{part}" color="{_look(part, nonprojective=False)[0]}" fill="currentColor" font-weight="bold">'
+        f"{escape(text)}</tspan>"
+        for part, text in ((FIRST, arc.label), (SECOND, arc.other))
+    )
+    return f'{first} <tspan font-family="{SIGN_FONTS}">≠</tspan> {second}'
+
+
+def _goal(x: int, y: int, text: str, *, at_left: bool) -> str:
+    """Name the words that a line leads to where it ends at the edge, with an angle that points there."""
+    out, anchor = (-1, "end") if at_left else (1, "start")
+    tip = x + out * (text_width(text, TAG_SIZE) + 9)
+    return (
+        f'<text class="goal" x="{x + out * 3}" y="{y + TAG_SIZE // 3}" font-size="{TAG_SIZE}" fill="currentColor"'
+        f' text-anchor="{anchor}">{escape(text)}</text>'
+        f'<polyline points="{tip - out * 3},{y - 3} {tip},{y} {tip - out * 3},{y + 3}" fill="none"'
+        ' stroke="currentColor"/>'
+    )
+
+
+def _text(kind: str, x: int, y: int, text: str, size: int, colour: str, more: str = "") -> str:
+    """Return a text element; `text` is XML already."""
     direction = ' direction="rtl"' if is_right_to_left(text) else ""
-    return f'<text class="{kind}" x="{x}" y="{y}" font-size="{size}" fill="{colour}"{direction}>{escape(text)}</text>'
+    return f'<text class="{kind}" x="{x}" y="{y}" font-size="{size}" fill="{colour}"{more}{direction}>{text}</text>'

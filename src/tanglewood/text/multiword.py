@@ -15,6 +15,9 @@ CONTEXT = 3  # characters of the stem that an affix may take in
 FEWEST_TYPES = 2  # different tokens that a rule must have been seen in
 PRECISION = 0.8  # share of the tokens with the affix for which it must be right
 
+FEWEST_UNSURE, LEAST_UNSURE = 3, 0.03  # how often, and in what share, a token must be both to be looked at in context
+PARTS = ("table", "endings", "beginnings", "unsure")
+
 Words = tuple[str, ...]
 
 
@@ -22,15 +25,21 @@ class Multiword:
     """Splits tokens into words.
 
     ``table`` has the words of tokens in small letters; ``endings`` what stands for an ending: the rest of the first
-    word, then further words; ``beginnings`` are the same for tokens and words written backwards.
+    word, then further words; ``beginnings`` are the same for tokens and words written backwards. ``unsure`` has what
+    tokens are when they are several words, which only sometimes they are: the words around them must tell.
     """
 
     def __init__(
-        self, table: Mapping[str, Words], endings: Mapping[str, Words], beginnings: Mapping[str, Words]
+        self,
+        table: Mapping[str, Words],
+        endings: Mapping[str, Words],
+        beginnings: Mapping[str, Words],
+        unsure: Mapping[str, Words],
     ) -> None:
         self.table = dict(table)
         self.endings = dict(endings)
         self.beginnings = dict(beginnings)
+        self.unsure = dict(unsure)
 
     @classmethod
     def learn(cls, tokens: Iterable[tuple[str, Words]]) -> Multiword:
@@ -38,18 +47,33 @@ class Multiword:
         counts: defaultdict[str, Counter[Words]] = defaultdict(Counter)
         for surface, words in tokens:
             counts[surface.lower()][tuple(word.lower() for word in words)] += 1
-        types = {lower: max(found.items(), key=lambda item: (item[1], item[0]))[0] for lower, found in counts.items()}
-        if all(len(words) == 1 for words in types.values()):
-            return cls({}, {}, {})
+        types = {lower: _most_frequent(found) for lower, found in counts.items()}
+        if all(len(words) == 1 for found in counts.values() for words in found):
+            return cls({}, {}, {}, {})
+        unsure = {}
+        for lower, found in counts.items():
+            several = Counter({words: count for words, count in found.items() if len(words) > 1})
+            total = found.total()
+            if min(several.total(), total - several.total()) >= max(FEWEST_UNSURE, LEAST_UNSURE * total):
+                unsure[lower] = _most_frequent(several)
         endings = _learn_endings(types)
         beginnings = _learn_endings({_reversed_text(lower): _backwards(words) for lower, words in types.items()})
-        rules = cls({}, endings, beginnings)
+        rules = cls({}, endings, beginnings, {})
         table = {}
         for lower, words in types.items():
             wanted = words if len(words) > 1 else (lower,)
             if rules.split(lower) != wanted:
                 table[lower] = wanted
-        return cls(table, endings, beginnings)
+        return cls(table, endings, beginnings, unsure)
+
+    def is_unsure(self, surface: str) -> bool:
+        """Whether the token is several words in some places and one in others."""
+        return surface.lower() in self.unsure
+
+    def several(self, surface: str) -> Words:
+        """Return the words of a token of which that is unsure, where it is several."""
+        lower = surface.lower()
+        return _with_case(surface, lower, self.unsure[lower])
 
     def split(self, surface: str) -> Words:
         """Return the words of a token, or itself as the only one."""
@@ -70,16 +94,18 @@ class Multiword:
         """Return table and rules as JSON knows them."""
         return {
             name: {key: list(words) for key, words in sorted(rules.items())}
-            for name, rules in (("table", self.table), ("endings", self.endings), ("beginnings", self.beginnings))
+            for name, rules in zip(PARTS, (self.table, self.endings, self.beginnings, self.unsure), strict=True)
         }
 
     @classmethod
     def load(cls, settings: Mapping[str, Mapping[str, Sequence[str]]]) -> Multiword:
         """Make it anew from its settings."""
-        table, endings, beginnings = (
-            {key: tuple(words) for key, words in settings[name].items()} for name in ("table", "endings", "beginnings")
-        )
-        return cls(table, endings, beginnings)
+        return cls(*({key: tuple(words) for key, words in settings[name].items()} for name in PARTS))
+
+
+def _most_frequent(found: Counter[Words]) -> Words:
+    """Return the most frequent words; among equals those that are more."""
+    return max(found.items(), key=lambda item: (item[1], len(item[0]), item[0]))[0]
 
 
 def _learn_endings(types: Mapping[str, Words]) -> dict[str, Words]:
@@ -99,7 +125,8 @@ def _learn_endings(types: Mapping[str, Words]) -> dict[str, Words]:
     )
     endings: dict[str, Words] = {}
     for ending in sorted(found, key=lambda ending: (len(ending), ending)):
-        words, count = max(found[ending].items(), key=lambda item: (item[1], item[0]))
+        words = _most_frequent(found[ending])
+        count = found[ending][words]
         if count < FEWEST_TYPES or count < PRECISION * totals[ending]:
             continue
         shorter = _apply(endings, ending)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from tanglewood.errors import FormatError
 from tanglewood.treebank.sentence import FORM, ID, MISC, Sentence, number_of
@@ -32,11 +33,12 @@ class GoldText:
     sentences: list[list[Token]]
 
 
-def gold_text(sentences: Iterable[Sentence]) -> GoldText:
+def gold_text(sentences: Iterable[Sentence], *, apart: bool = False) -> GoldText:
     """Return the raw text of a treebank, as that of the CoNLL 2018 shared task was made.
 
     ``SpaceAfter=No`` is followed, ``SpacesAfter`` too where it is, a blank line comes where a document or paragraph
-    begins, and a space between all else. Offsets count from the beginning of the whole text.
+    begins, and a space between all else; with ``apart`` between all sentences. Offsets count from the beginning of the
+    whole text.
     """
     parts: list[str] = []
     size = 0
@@ -45,6 +47,8 @@ def gold_text(sentences: Iterable[Sentence]) -> GoldText:
     for sentence in sentences:
         if parts and any(NEW.match(comment) for comment in sentence.comments):
             gap = BREAK
+        elif parts and apart:
+            gap = gap or " "
         tokens = []
         for surface, words, after in surface_tokens(sentence):
             start = size + len(gap)
@@ -54,6 +58,19 @@ def gold_text(sentences: Iterable[Sentence]) -> GoldText:
             gap = after
         found.append(tokens)
     return GoldText("".join(parts), found)
+
+
+def training_text(sentences: Sequence[Sentence]) -> GoldText:
+    """Return the raw text to learn from: in some treebanks no sentence is followed by a space, though words are."""
+    gold = gold_text(sentences)
+    tokens = glued = glued_sentences = 0
+    for sentence, following in pairwise(gold.sentences):
+        tokens += len(sentence) - 1
+        glued += sum(one.end == other.start for one, other in pairwise(sentence))
+        glued_sentences += sentence[-1].end == following[0].start
+    if 2 * glued_sentences > len(gold.sentences) and 2 * glued < tokens:
+        return gold_text(sentences, apart=True)
+    return gold
 
 
 def surface_tokens(sentence: Sentence) -> Iterator[tuple[str, tuple[str, ...], str]]:

@@ -12,15 +12,18 @@ import unicodedata
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from random import Random
 from typing import Any
 
 from tanglewood.errors import ConfigError
 from tanglewood.scorers.linear import freeze_tables
-from tanglewood.scorers.linear_weights import LearningWeights, Weights
+from tanglewood.scorers.linear_weights import Weights
 from tanglewood.text.multiword import Multiword
-from tanglewood.text.raw import GoldText, Token, gold_text
-from tanglewood.text.tokeniser_core import Scanner, Teacher
+from tanglewood.text.raw import GoldText, Token, training_text
+from tanglewood.text.sentences_core import SentenceScanner
+from tanglewood.text.tokeniser_learning import Teacher
+from tanglewood.text.tokens_core import TokenScanner
 from tanglewood.treebank.sentence import Sentence
 
 CLASSES = 32  # fit into the five bits that the core has for them
@@ -53,13 +56,17 @@ CATEGORIES = {
     "Po": OTHER_MARK,
     "Sm": MATHS,
 }
+TYPEWRITTEN = {**dict.fromkeys("’‘", "'"), **dict.fromkeys("“”", '"'), **dict.fromkeys("–—", "-")}  # seen as these
 CODEC = f"utf-32-{sys.byteorder[0]}e"
-RARE = 0.0005  # share of two classes between which tokens end so rarely that it is not considered
+RARE = 0.001  # share of two classes between which tokens end so rarely that it is not considered
+COMMON = 2  # how often a word must be written with a small letter to be known for that
 BATCH = 200  # examples learnt from at a time
 THRESHOLDS = [step / 20 for step in range(-12, 13)]
 MOST_REMEMBERED = 100_000  # tokens whose words are kept
 BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
-AHEAD, MOST_SPACE, TOGETHER = 8, 1000, 0  # as in the core
+LINE_BREAK = re.compile(r"\S[^\S\n]*\n[^\S\n]*\S")
+TABLES = ("cuts", "stops", "splits")  # in the order of the kinds that a Teacher knows
+EXAMPLE = 5  # numbers an example
 PIECE = 1 << 16  # characters after which a stream looks for a place to cut
 
 
@@ -78,10 +85,10 @@ class Tokeniser:
         self._settings = dict(settings)
         self.multiword = Multiword.load(settings["multiword"])
         self.threshold: float = settings["threshold"]
-        self._cuts, self._stops = (
-            Weights(arrays[f"{name}.keys"], arrays[f"{name}.entries"], 1, settings["scales"][name])
-            for name in ("cuts", "stops")
-        )
+        self._tables = {
+            name: Weights(arrays[f"{name}.keys"], arrays[f"{name}.entries"], 1, settings["scales"][name])
+            for name in TABLES
+        }
         self._characters = _Characters()
         self._words: dict[str, tuple[str, ...]] = {}
 
@@ -93,63 +100,70 @@ class Tokeniser:
         *,
         seed: int = 1,
         epochs: int = 10,
-        most: float = 0.01,
+        most: float = 0.02,
         margin: float = 1.0,
-        least: float = 0.005,
+        least: float = 0.01,
         updates: int = 2,
         report: Callable[[str], None] | None = None,
     ) -> Tokeniser:
         """Learn from the text of a treebank; with ``dev`` the inclination to end sentences is fitted to it."""
-        gold = gold_text(train)
+        gold = training_text(train)
         if not gold.text:
             raise ConfigError("there is no text to learn from")
-        say = report or (lambda text: None)
+        tokens = [token for sentence in gold.sentences for token in sentence]
         characters = _Characters()
-        may_cut = _places_to_cut(gold, characters)
-        joins = any(" " in gold.text[token.start : token.end] for sentence in gold.sentences for token in sentence)
-        scanner = Scanner(memoryview(may_cut), joins, None, None, 0.0)
-        scanner.use(*characters.of(gold.text))
-        teachers = {name: Teacher(scanner, margin, most) for name in ("cuts", "stops")}
-        marks, ends = array("b", bytes(len(gold.text) + 1)), set()
-        for sentence in gold.sentences:
-            for token in sentence:
-                marks[token.start] = marks[token.end] = 1
-            if sentence:
-                ends.add(sentence[-1].end)
-        examples = {"cuts": teachers["cuts"].cut_examples(marks)}
-        last = array("b", [end in ends for end in scanner.found()[1]])
-        examples["stops"] = teachers["stops"].stop_examples(last)
+        multiword = Multiword.learn((gold.text[token.start : token.end], token.words) for token in tokens)
+        settings: dict[str, Any] = {
+            "joins": any(" " in gold.text[token.start : token.end] for token in tokens),
+            "lines": LINE_BREAK.search(gold.text) is not None,
+            "threshold": 0.0,
+            "multiword": multiword.settings(),
+            "scales": {},
+        }
+        arrays: dict[str, Any] = {"may_cut": _places_to_cut(gold, characters), "common": array("i")}
+        tables = dict.fromkeys(TABLES, Weights(memoryview(array("i")), memoryview(array("i")), 1, 1.0))
+        surface, sentences = _scanners(arrays, settings, tables, 0.0)
+        surface.use(*characters.of(gold.text))
+        marks = array("b", bytes(len(gold.text) + 1))
+        for token in tokens:
+            marks[token.start] = marks[token.end] = 1
+        cut_examples = surface.examples(marks)
+        sentences.prepare()
+        arrays["common"] = sentences.learn_common(COMMON)
+        starts, ends = surface.found()
+        stops = {sentence[-1].end for sentence in gold.sentences if sentence}
+        last = array("b", [end in stops for end in ends])
+        stop_examples = sentences.examples(last)
+        several = {(token.start, token.end): len(token.words) > 1 for token in tokens}
+        splits = array("b", [several.get(place, False) for place in zip(starts, ends, strict=True)])
+        split_examples = array("i")
+        for k, (start, end) in enumerate(zip(starts, ends, strict=True)):
+            if multiword.is_unsure(gold.text[start:end]):
+                split_examples.extend((k, 0, 0, 0, 0))
         chance = Random(seed)
-        tables: dict[str, LearningWeights] = {}
-        times = {}
-        for name, truth in (("cuts", marks), ("stops", last)):
-            teacher = teachers[name]
-            order = list(range(len(examples[name]) // 5))
+        lessons = ((cut_examples, marks), (stop_examples, last), (split_examples, splits))
+        for kind, (name, (examples, truth)) in enumerate(zip(TABLES, lessons, strict=True)):
+            teacher = Teacher(surface, sentences, margin, most)
+            order = list(range(len(examples) // EXAMPLE))
             for epoch in range(1, epochs + 1):
                 chance.shuffle(order)
                 before = teacher.mistakes
                 for start in range(0, len(order), BATCH):
-                    teacher.learn(examples[name], truth, array("i", order[start : start + BATCH]), name == "stops")
-                say(f"{name} epoch {epoch}: {teacher.mistakes - before} mistakes in {len(order)} places")
-            tables[name], times[name] = teacher.weights, teacher.time
-        arrays: dict[str, Any] = {}
-        scales: dict[str, float] = {}
-        for name, table in tables.items():
-            more, scale = freeze_tables({name: table}, times[name], least, updates)
-            arrays |= more
-            scales |= scale
-        arrays["may_cut"] = may_cut
-        multiword = Multiword.learn(
-            (gold.text[token.start : token.end], token.words) for sentence in gold.sentences for token in sentence
-        )
-        settings = {"scales": scales, "threshold": 0.0, "joins": joins, "multiword": multiword.settings()}
+                    teacher.learn(examples, truth, array("i", order[start : start + BATCH]), kind)
+                if report:
+                    report(f"{name} epoch {epoch}: {teacher.mistakes - before} mistakes in {len(order)} places")
+            frozen, scale = freeze_tables({name: teacher.weights}, teacher.time, least, updates)
+            arrays |= frozen
+            settings["scales"] |= scale
         learnt = cls(arrays, settings)
         if dev:
-            learnt._fit(gold_text(dev), say)
+            score = learnt._fit(training_text(dev))
+            if report:
+                report(f"threshold {learnt.threshold}: {100 * score:.2f} % of the development sentences (F1)")
         return learnt
 
-    def _fit(self, gold: GoldText, say: Callable[[str], None]) -> None:
-        """Set the threshold to what gives the best sentences."""
+    def _fit(self, gold: GoldText) -> float:
+        """Set the threshold to what gives the best sentences; return their F1."""
         wanted = {(sentence[0].start, sentence[-1].end) for sentence in gold.sentences if sentence}
         scores = []
         for threshold in THRESHOLDS:
@@ -158,37 +172,39 @@ class Tokeniser:
             scores.append((2 * len(found & wanted) / max(1, len(found) + len(wanted)), -abs(threshold), threshold))
         score, _, self.threshold = max(scores)
         self._settings["threshold"] = self.threshold
-        say(f"threshold {self.threshold}: sentences {100 * score:.2f} on the development data")
+        return score
 
     def tokenise(self, text: str) -> list[list[Token]]:
         """Return the sentences of a text; every character but white space belongs to exactly one token, in order."""
-        starts, ends, _, last = self._scan(text)
-        return self._sentences(text, starts, ends, last)
+        starts, ends, sentences = self._scan(text)
+        return self._sentences(text, starts, ends, sentences)
 
-    def _scan(self, text: str) -> tuple[array[int], array[int], array[int], array[int]]:
-        settings = self._settings
-        scanner = Scanner(
-            memoryview(self._arrays["may_cut"]), settings["joins"], self._cuts, self._stops, self.threshold
-        )
-        scanner.use(*self._characters.of(text))
-        scanner.scan()
-        return scanner.found()
+    def _scan(self, text: str) -> tuple[array[int], array[int], SentenceScanner]:
+        tokens, sentences = _scanners(self._arrays, self._settings, self._tables, self.threshold)
+        tokens.use(*self._characters.of(text))
+        tokens.scan()
+        sentences.scan()
+        return *tokens.found(), sentences
 
     def _sentences(
-        self, text: str, starts: Sequence[int], ends: Sequence[int], last: Sequence[int]
+        self, text: str, starts: array[int], ends: array[int], scanner: SentenceScanner
     ) -> list[list[Token]]:
+        """Return the sentences that the tokens make."""
         known = self._words
         sentences = []
-        tokens = []
-        for start, end, is_last in zip(starts, ends, last, strict=True):
+        tokens: list[Token] = []
+        last = scanner.ends()
+        for k, (start, end) in enumerate(zip(starts, ends, strict=True)):
             form = text[start:end]
             words = known.get(form)
             if words is None:
                 if len(known) >= MOST_REMEMBERED:
                     known.clear()
-                words = known[form] = self.multiword.split(form)
+                words = known[form] = () if self.multiword.is_unsure(form) else self.multiword.split(form)
+            if not words:
+                words = self.multiword.several(form) if scanner.is_several(k) else (form,)
             tokens.append(Token(start, end, words))
-            if is_last:
+            if last[k]:
                 sentences.append(tokens)
                 tokens = []
         return sentences
@@ -214,31 +230,16 @@ class Tokeniser:
                 text = text[cut:]
                 limit = PIECE
             if len(text) >= limit:
-                cut, sentences = self._safe_part(text)
+                starts, ends, scanner = self._scan(text)
+                sure = scanner.settled()
+                cut = len(text) if sure == len(starts) else starts[sure] if sure else 0
                 if cut:
-                    yield text[:cut], sentences
+                    yield text[:cut], self._sentences(text, starts[:sure], ends[:sure], scanner)
                     text = text[cut:]
                 limit = max(PIECE, 2 * len(text))
             searched = max(0, text.rfind("\n"))
         if text:
             yield text, self.tokenise(text)
-
-    def _safe_part(self, text: str) -> tuple[int, list[list[Token]]]:
-        """Return how much of a text is made of sentences that will not change, whatever follows, and these."""
-        if len(text) - len(text.rstrip()) > MOST_SPACE:
-            return len(text), self.tokenise(text)
-        starts, ends, gaps, last = self._scan(text)
-        sure = len(starts)
-        for _ in range(2):  # the last chunk may go on, and the one before looks at its beginning
-            sure -= 1
-            while sure > 0 and gaps[sure - 1] == TOGETHER:
-                sure -= 1
-        k = sure - AHEAD - 1
-        while k >= 0 and not (last[k] and gaps[k] != TOGETHER):
-            k -= 1
-        if k < 0:
-            return 0, []
-        return starts[k + 1], self._sentences(text, starts[: k + 1], ends[: k + 1], last[: k + 1])
 
     def arrays(self) -> dict[str, Any]:
         """Return the tables of weights."""
@@ -254,6 +255,16 @@ class Tokeniser:
         return cls(arrays, settings)
 
 
+def _scanners(
+    arrays: Mapping[str, Any], settings: Mapping[str, Any], tables: Mapping[str, Weights], threshold: float
+) -> tuple[TokenScanner, SentenceScanner]:
+    tokens = TokenScanner(
+        memoryview(arrays["may_cut"]), tables["cuts"], joins=settings["joins"], lines=settings["lines"]
+    )
+    common = memoryview(arrays["common"])
+    return tokens, SentenceScanner(tokens, tables["stops"], tables["splits"], common=common, threshold=threshold)
+
+
 class _Characters:
     """A table of all characters met so far: the small letter of each, then, in five bits, its class."""
 
@@ -265,7 +276,7 @@ class _Characters:
         """Return the code points of a text, and the table."""
         new = set(text) - self.known
         for character in new:
-            lower = character.lower()
+            lower = TYPEWRITTEN.get(character) or character.lower()
             letter = ord(lower) if len(lower) == 1 else ord(character)
             self.table[ord(character)] = letter * CLASSES + class_of(character)
         self.known |= new
@@ -276,7 +287,7 @@ def _places_to_cut(gold: GoldText, characters: _Characters) -> array[int]:
     """Return for two classes, the first times CLASSES plus the second, whether a token may end between them."""
     codes, table = characters.of(gold.text)
     classes = bytes(table[code] % CLASSES for code in codes)
-    together = Counter(zip(classes, classes[1:], strict=False))
+    together = Counter(pairwise(classes))
     ends = {token.end for sentence in gold.sentences for token in sentence}
     apart = Counter((classes[end - 1], classes[end]) for end in ends if end < len(classes))
     may_cut = array("B", bytes(CLASSES * CLASSES))

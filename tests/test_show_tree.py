@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brute_trees import random_heads
 from tanglewood.show.layout import cells
-from tanglewood.show.text import GLYPHS, draw
+from tanglewood.show.tree import GLYPHS, draw
 from tanglewood.treebank.tree import Tree
 
 DOUBLE = set("═║╔╗╚╝╠╣╦╩╬╒╕╘╛╞╡╤╧╪╓╖╙╜╟╢╥╨╫")
@@ -20,29 +21,41 @@ CROSSED = Tree([5, 4, 4, 0, 4], ["obl", "aux", "nsubj", "root", "case"])
 
 
 @st.composite
-def trees(pick, most=12):
-    n = pick(st.integers(1, most))
-    order = pick(st.permutations(range(1, n + 1)))
-    heads = [0] * (n + 1)
-    for place, word in enumerate(order):
-        heads[word] = pick(st.sampled_from([0, *order[:place]]))
-    return Tree(heads[1:], [f"l{word:02}" for word in range(1, n + 1)])
+def trees(pick, most=12, least=1):
+    heads = pick(random_heads(most, least))
+    return Tree(heads, [f"l{word:02}" for word in range(1, len(heads) + 1)])
 
 
 def names(tree):
     return [f"wordform{word:03}" for word in range(1, len(tree) + 1)]
 
 
-def read_horizontal(drawing, forms):
-    """Follow the lines from each arrowhead back to the head."""
-    *rows, words = drawing.split("\n")
-    rows = [row.ljust(len(words)) for row in rows]
+FLIP = str.maketrans("╭╮╰╯╔╗╚╝┬┴╦╩▲", "╰╯╭╮╚╝╔╗┴┬╩╦▼")
+
+
+def read_lines(drawing, forms):
+    """Follow the lines from each arrowhead back to the head: above the words, and below them."""
+    above, below = {}, {}
+    for block in drawing.split("\n\n"):
+        rows = block.split("\n")
+        at = next((y for y, row in enumerate(rows) if any(form in row for form in forms)), None)
+        if at is not None:
+            here = {word: rows[at].index(form) for word, form in enumerate(forms, 1) if form in rows[at]}
+            above |= follow(rows[:at], here, len(forms[0]))
+            low = at + 1 + (len(rows) > at + 1 and re.fullmatch(r"[\d ]+", rows[at + 1]) is not None)
+            below |= follow([row.translate(FLIP) for row in reversed(rows[low:])], here, len(forms[0]))
+    return above, below
+
+
+def follow(rows, here, length):
+    """The head of each word with an arrowhead; `here` has the words of the line and where they begin."""
+    rows = [row.ljust(max(map(len, rows))) for row in rows]
 
     def word_at(x):  # lines may stand one column beside their word
-        return next(word for word, form in enumerate(forms, 1) if -1 <= x - words.index(form) <= len(form))
+        return next(word for word, start in here.items() if -1 <= x - start <= length)
 
     heads = {}
-    for arrow in re.finditer("▼", rows[-1]):
+    for arrow in re.finditer("▼", rows[-1] if rows else ""):
         x, y = arrow.start(), len(rows) - 2
         while rows[y][x] in "│║┼╪╫╬":
             y -= 1
@@ -50,13 +63,25 @@ def read_horizontal(drawing, forms):
         if rows[y][x] in "╭╔╮╗":
             step = 1 if rows[y][x] in "╭╔" else -1
             x += step
-            while rows[y][x] not in "╭╮├┤╔╗╠╣":
+            while rows[y][x] not in "╭╮├┤╔╗╠╣←→":
                 x += step
-            head = word_at(x)
+            if rows[y][x] == "→":
+                head = int(re.search(r"\d+$", rows[y][:x])[0])
+            elif rows[y][x] == "←":
+                head = int(re.match(r"\d+", rows[y][x + 1 :])[0])
+            else:
+                head = word_at(x)
         else:
             assert y == 0  # where the labels of root arrows stand
+        assert word_at(arrow.start()) not in heads
         heads[word_at(arrow.start())] = head
-    return [heads[word] for word in range(1, len(forms) + 1)]
+    return heads
+
+
+def read_horizontal(drawing, forms):
+    above, below = read_lines(drawing, forms)
+    assert not below
+    return [above[word] for word in range(1, len(forms) + 1)]
 
 
 def read_vertical(drawing):
@@ -181,20 +206,62 @@ def test_the_horizontal_drawing_can_be_read_back(tree):
     assert all(label in drawing for label in tree.labels)
 
 
+@given(trees(60), st.integers(40, 200))
+@settings(deadline=None, max_examples=60)
+def test_a_drawing_in_several_lines_can_be_read_back(tree, width):
+    drawing = draw(names(tree), tree, width=width, column=False)
+    rows = drawing.split("\n")
+    assert max(map(cells, rows)) <= width
+    assert read_horizontal(drawing, names(tree)) == tree.heads[1:].tolist()
+    assert [drawing.count(label) for label in tree.labels[1:]] == [1] * len(tree)
+    assert [drawing.count(form) for form in names(tree)] == [1] * len(tree)
+
+
+@given(st.data(), trees(40), st.integers(40, 200))
+@settings(deadline=None, max_examples=60)
+def test_a_drawing_of_two_trees_can_be_read_back(data, one, width):
+    other = data.draw(trees(len(one), len(one)))
+    drawing = draw(names(one), one, other=other, width=width)
+    above, below = read_lines(drawing, names(one))
+    assert above == dict(enumerate(one.heads[1:], 1))
+    assert below == {word: head for word, head in enumerate(other.heads[1:], 1) if head != one.heads[word]}
+    for word in range(1, len(one) + 1):
+        assert (f"−{one.labels[word]}" in drawing) == (f"+{other.labels[word]}" in drawing) == (word in below)
+    assert drawing.endswith("− only first\n+ only second")
+
+
+@given(trees(30), st.integers(40, 100))
+@settings(deadline=None, max_examples=40)
+def test_from_right_to_left_the_first_word_of_each_line_is_its_rightmost(tree, width):
+    forms = [f"מלה{word:03}" for word in range(1, len(tree) + 1)]
+    drawing = draw(forms, tree, width=width, column=False).replace("\u200e", "")
+    assert read_horizontal(drawing, forms) == tree.heads[1:].tolist()
+    lines = [[int(word) for word in re.findall(r"מלה(\d+)", row)] for row in drawing.split("\n")]
+    assert all(line == sorted(line, reverse=True) for line in lines)
+    assert sorted(word for line in lines for word in line) == [*range(1, len(tree) + 1)]
+
+
+def test_numbers_of_three_digits_stay_apart():
+    drawing = draw(["a"] * 150, Tree([0, *range(1, 150)], ["x"] * 150), width=60, column=False)
+    found = [number for row in drawing.split("\n") if re.fullmatch(r"[\d ]+", row) for number in row.split()]
+    assert found == [*map(str, range(1, 151))]
+
+
 @given(trees(), st.integers(33, 60))
 @settings(deadline=None)
 def test_the_vertical_drawing_can_be_read_back(tree, width):
-    drawing = draw(["wordform"] * len(tree), Tree(tree.heads[1:], tree.labels[1:]), width=width)
-    if "▼" not in drawing:
-        assert read_vertical(drawing) == tree.heads[1:].tolist()
-        assert all(label in drawing for label in tree.labels)
+    drawing = draw(["wordform"] * len(tree), tree, width=width, column=True)
+    assert read_vertical(drawing) == tree.heads[1:].tolist()
+    assert all(label in drawing for label in tree.labels)
 
 
-@given(trees(), st.integers(10, 90), st.booleans())
+@given(trees(60), st.integers(10, 120), st.booleans(), st.booleans(), st.sampled_from([None, True, False]))
 @settings(deadline=None)
-def test_no_line_is_wider_than_the_width(tree, width, tagged):
+def test_no_line_is_wider_than_the_width(tree, width, tagged, compared, column):
     tags = ["語tag"] * len(tree) if tagged else None
-    assert max(map(cells, draw(names(tree), tree, width=width, tags=tags).split("\n"))) <= width
+    other = Tree([0] * len(tree)) if compared else None
+    drawing = draw(names(tree), tree, width=width, tags=tags, other=other, column=column)
+    assert max(map(cells, drawing.split("\n"))) <= width
 
 
 @given(trees())

@@ -1,0 +1,269 @@
+"""The compiled part of the tokeniser that finds sentences, and which tokens are several words, by their features.
+
+Features of a token as the last of its sentence look at the tokens of that sentence and at AHEAD tokens after it. So a
+text may be cut after any sentence that ends with a chunk, and what follows comes out as if nothing had been before it.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+from tanglewood.scorers.linear_weights import Weights
+from tanglewood.text.hashed import Features
+from tanglewood.text.tokens_core import TokenScanner
+
+try:
+    import cython
+except ModuleNotFoundError:
+    from tanglewood.core.uncompiled import cython
+
+CLASS_MASK = 31
+LOWER, UPPER, STOP, ASKS, DOUBLE_QUOTE, OPENS, CLOSES, ELLIPSIS = 1, 2, 6, 8, 11, 12, 13, 24
+TOGETHER, NEW_PARAGRAPH = 0, 4
+LONGEST, MOST_SPACE = 24, 1000  # these and the above as in tokens_core
+MOST_TOKENS = 1000  # a longer sentence ends with its chunk
+AHEAD = 8
+
+
+class SentenceScanner:
+    """Finds the sentences that the tokens of a text make; every thread has its own.
+
+    ``stops`` are the weights of a sentence's end, whose score must exceed ``threshold``, ``splits`` those of a token
+    that is several words. ``common`` has, sorted, the hashes of words that are often written with a small letter.
+    """
+
+    def __init__(
+        self, tokens: TokenScanner, stops: Weights, splits: Weights, *, common: memoryview, threshold: float
+    ) -> None:
+        self.tokens = tokens
+        self.stops = stops
+        self.splits = splits
+        self.common = common
+        self.n_common = len(common)
+        self.threshold = threshold
+        self.features = Features()
+
+    def prepare(self) -> None:
+        """Turn to the tokens that were found, and number what features see of them."""
+        self.n_tokens = self.tokens.n_tokens
+        self.gaps = self.tokens.gaps
+        n = 4 * self.n_tokens + 4
+        self.small = array("I", bytes(n))
+        self.forms = array("I", bytes(n))
+        self.shapes = array("I", bytes(n))
+        self.suffixes = array("I", bytes(n))
+        self.firsts = array("i", bytes(n))
+        self.to_stop = array("i", bytes(n))
+        self.to_end = array("i", bytes(n))
+        self.last = array("b", bytes(n))
+        with cython.nogil:
+            self._describe_tokens()
+
+    def _describe_tokens(self) -> None:
+        to_stop = to_end = AHEAD
+        for k in range(self.n_tokens - 1, -1, -1):
+            start = self.tokens.starts[k]
+            end = self.tokens.ends[k]
+            first = self.tokens.characters[start] & CLASS_MASK
+            stop = min(end, start + LONGEST)
+            self.firsts[k] = first
+            self.small[k] = self.tokens._letters(start, stop)
+            self.forms[k] = self.tokens._form(start, stop)
+            self.suffixes[k] = self.tokens._letters(max(start, end - 3), end)
+            self.shapes[k] = self.features._mix(self.tokens._shape(start, stop), min(end - start, 3))
+            if first == UPPER and self._is_common(self.small[k]):
+                self.shapes[k] ^= 1
+            if self.gaps[k] == NEW_PARAGRAPH:
+                to_stop = AHEAD
+                to_end = 0
+            self.to_stop[k] = to_stop
+            self.to_end[k] = to_end
+            to_stop = 1 if first in (STOP, ASKS, ELLIPSIS) else min(AHEAD, to_stop + 1)
+            to_end = min(AHEAD, to_end + 1)
+
+    def _is_common(self, small: int) -> bool:
+        """Whether these small letters are a word that is often written so."""
+        low = 0
+        high = self.n_common
+        while low < high:
+            middle = (low + high) // 2
+            if self.common[middle] < small >> 1:
+                low = middle + 1
+            else:
+                high = middle
+        return low < self.n_common and self.common[low] == small >> 1
+
+    def learn_common(self, least: int) -> array[int]:
+        """Take for common what is found with a small letter so often; return the hashes."""
+        counts: dict[int, int] = {}
+        for k in range(self.n_tokens):
+            if self.firsts[k] == LOWER:
+                small = self.small[k]
+                counts[small >> 1] = counts.get(small >> 1, 0) + 1
+        common = array("i", sorted(small for small, count in counts.items() if count >= least))
+        self.common = memoryview(common)
+        self.n_common = len(common)
+        self.prepare()
+        return common
+
+    def _stop_features(self, k: int, first: int, depth: int, quotes: int) -> None:
+        """Features of token k as the last of the sentence that begins with token ``first``."""
+        self.features._clear()
+        gap = self.gaps[k]
+        small = self.small[k]
+        form = self.forms[k]
+        shape = self.shapes[k]
+        small1 = form1 = shape1 = shape2 = 1
+        if k > first:
+            small1 = self.small[k - 1]
+            form1 = self.forms[k - 1]
+            shape1 = self.shapes[k - 1]
+        if k > first + 1:
+            shape2 = self.shapes[k - 2]
+        # Not the last of its paragraph: there is a next token.
+        next_small = self.small[k + 1]
+        next_form = self.forms[k + 1]
+        next_shape = self.shapes[k + 1]
+        next_first = self.firsts[k + 1]
+        small3 = form3 = shape3 = shape4 = 1
+        if self.gaps[k + 1] != NEW_PARAGRAPH:
+            small3 = self.small[k + 2]
+            form3 = self.forms[k + 2]
+            shape3 = self.shapes[k + 2]
+            if self.gaps[k + 2] != NEW_PARAGRAPH:
+                shape4 = self.shapes[k + 3]
+        length = k - first + 1
+        if length > 6:
+            length = 7 if length <= 10 else 8 if length <= 15 else 9 if length <= 25 else 10 if length <= 40 else 11
+        shapes = self.features._mix(shape, next_shape)
+        around = self.features._mix(shapes, gap)
+        self.features._add(51, gap, shape, next_shape)
+        self.features._add(52, small, 0, 0)
+        self.features._add(53, form, next_first, gap)
+        self.features._add(54, next_small, 0, 0)
+        self.features._add(55, next_form, 0, 0)
+        self.features._add(56, small, next_small, 0)
+        self.features._add(57, form, next_form, gap)
+        self.features._add(58, form, next_shape, gap)
+        self.features._add(59, shape, next_form, gap)
+        self.features._add(60, small1, small, next_first)
+        self.features._add(61, form1, around, 0)
+        self.features._add(62, next_form, form3, 0)
+        self.features._add(63, shape1, around, 0)
+        self.features._add(64, around, shape3, 0)
+        self.features._add(65, self.features._mix(shape2, shape1), around, self.features._mix(shape3, shape4))
+        self.features._add(66, shape1, around, shape3)
+        self.features._add(68, next_small, small3, shape)
+        self.features._add(69, small3, shape, next_shape)
+        self.features._add(70, length, 0, 0)
+        self.features._add(71, length, shape, next_shape)
+        self.features._add(72, length, small, next_first)
+        self.features._add(73, length, next_form, 0)
+        self.features._add(74, self.forms[first], shape, next_shape)
+        self.features._add(75, self.shapes[first], around, length)
+        self.features._add(76, self.suffixes[k], next_first, 0)
+        self.features._add(77, self.suffixes[k + 1], shape, 0)
+        self.features._add(78, self.suffixes[k], self.suffixes[k + 1], next_first)
+        self.features._add(79, depth * 2 + quotes, small, next_small)
+        self.features._add(80, depth * 2 + quotes, shape, next_shape)
+        self.features._add(81, self.to_stop[k], around, 0)
+        self.features._add(82, self.to_end[k], around, 0)
+        self.features._add(83, self.to_stop[k], self.to_end[k], length)
+        self.features._add(84, self.to_stop[k], next_form, shape)
+        self.features._add(86, small1, around, next_form)
+
+    def _find_sentences(self) -> None:
+        first = depth = quotes = 0
+        for k in range(self.n_tokens):
+            which = self.firsts[k]
+            depth = self._depth(depth, which)
+            quotes = quotes ^ 1 if which == DOUBLE_QUOTE else quotes
+            gap = self.gaps[k]
+            ends = gap == NEW_PARAGRAPH or (gap != TOGETHER and k - first + 1 >= MOST_TOKENS)
+            if not ends:
+                self._stop_features(k, first, depth, quotes)
+                ends = self.features._score(self.stops) > self.threshold
+            self.last[k] = ends
+            if ends:
+                first = k + 1
+                depth = quotes = 0
+
+    def _depth(self, depth: int, which: int) -> int:
+        """How many brackets are open, at most 2."""
+        if which == OPENS:
+            return min(depth + 1, 2)
+        return max(depth - 1, 0) if which == CLOSES else depth
+
+    def scan(self) -> None:
+        """Find the sentences."""
+        self.prepare()
+        with cython.nogil:
+            self._find_sentences()
+
+    def _split_features(self, k: int) -> None:
+        """Features of token k as several words; they look at two tokens to each side, within its sentence."""
+        self.features._clear()
+        small = self.small[k]
+        left = left_suffix = left2 = right = right_suffix = right2 = 1
+        if k > 0 and not self.last[k - 1]:
+            left = self.small[k - 1]
+            left_suffix = self.suffixes[k - 1]
+            if k > 1 and not self.last[k - 2]:
+                left2 = self.small[k - 2]
+        if not self.last[k]:
+            right = self.small[k + 1]
+            right_suffix = self.suffixes[k + 1]
+            if not self.last[k + 1]:
+                right2 = self.small[k + 2]
+        self.features._add(101, small, 0, 0)
+        self.features._add(102, small, self.shapes[k], 0)
+        self.features._add(103, small, left, 0)
+        self.features._add(104, small, right, 0)
+        self.features._add(105, small, left_suffix, 0)
+        self.features._add(106, small, right_suffix, 0)
+        self.features._add(107, small, left, right)
+        self.features._add(108, small, left_suffix, right_suffix)
+        self.features._add(109, small, left, left2)
+        self.features._add(110, small, right, right2)
+        self.features._add(111, small, left2, 0)
+        self.features._add(115, left_suffix, right_suffix, 0)
+
+    def examples(self, gold: array[int]) -> array[int]:
+        """Set what tokens end sentences; return those not at the end of a paragraph, with what their features need."""
+        examples = array("i")
+        first = depth = quotes = 0
+        for k in range(self.n_tokens):
+            which = self.firsts[k]
+            depth = self._depth(depth, which)
+            quotes = quotes ^ 1 if which == DOUBLE_QUOTE else quotes
+            self.last[k] = 1
+            if self.gaps[k] != NEW_PARAGRAPH:
+                examples.extend((k, first, depth, quotes, 0))
+                self.last[k] = gold[k]
+            if self.last[k]:
+                first = k + 1
+                depth = quotes = 0
+        return examples
+
+    def is_several(self, k: int) -> bool:
+        """Whether token k, of those that sometimes are, is several words here."""
+        self._split_features(k)
+        return self.features._score(self.splits) > 0
+
+    def ends(self) -> array[int]:
+        """Return for each token whether it is the last of its sentence."""
+        return array("b", bytes(self.last[: self.n_tokens]))
+
+    def settled(self) -> int:
+        """How many tokens are in sentences that no text after this one would change, and after which it may be cut."""
+        if self.n_tokens and self.tokens.size - self.tokens.ends[self.n_tokens - 1] > MOST_SPACE:
+            return self.n_tokens
+        sure = self.n_tokens
+        for _ in range(2):  # the last chunk may go on, and the one before looks at its beginning
+            sure -= 1
+            while sure > 0 and self.gaps[sure - 1] == TOGETHER:
+                sure -= 1
+        k = sure - AHEAD - 1
+        while k >= 0 and not (self.last[k] and self.gaps[k] != TOGETHER):
+            k -= 1
+        return max(k + 1, 0)

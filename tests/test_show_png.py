@@ -1,0 +1,69 @@
+"""PNG pictures: of the right size, not empty, and a clear word when the extra is missing."""
+
+import struct
+import zlib
+
+import pytest
+
+from tanglewood.errors import MissingExtraError
+from tanglewood.show import png, svg
+from tanglewood.treebank.tree import Tree
+
+DRAWING = svg.draw(Tree([3, 0, 2], ["a", "b", "c"]), ["One", "two", "three"])
+
+
+def size(data):
+    assert data.startswith(b"\x89PNG\r\n\x1a\n")
+    return struct.unpack(">II", data[16:24])
+
+
+def pixels(data):
+    """The bytes of all rows, still filtered: enough to tell whether two pictures are the same."""
+    result, at = b"", 8
+    while at < len(data):
+        (length,) = struct.unpack(">I", data[at : at + 4])
+        if data[at + 4 : at + 8] == b"IDAT":
+            result += data[at + 8 : at + 8 + length]
+        at += length + 12
+    return zlib.decompress(result)
+
+
+def test_a_picture_has_twice_the_pixels_and_shows_something():
+    pytest.importorskip("resvg_py", reason="needs the extra png")
+    picture = png.from_svg(DRAWING)
+    width, height = (2 * int(DRAWING.split(f'{name}="')[1].split('"')[0]) for name in (" width", " height"))
+    assert size(picture) == (width, height)
+    empty = png.from_svg("\n".join(line for line in DRAWING.split("\n") if not line.startswith(("<path", "<text"))))
+    assert pixels(picture) != pixels(empty)
+
+
+def test_lines_are_drawn_without_any_style_sheet():
+    pytest.importorskip("resvg_py", reason="needs the extra png")
+    plain = svg.draw(Tree([3, 0, 2], ["a", "b", "c"]), ["One", "two", "three"], style=False)
+    assert pixels(png.from_svg(plain)) == pixels(png.from_svg(DRAWING))  # never dark
+
+
+@pytest.mark.parametrize(
+    ("word", "family"),
+    [
+        ("كتاب", "Arabic"),
+        ("ספר", "Hebrew"),
+        ("(किताब", "Devanagari"),
+        ("本", "CJK SC"),
+        ("ほん", "CJK JP"),
+        ("책", "CJK KR"),
+    ],
+)
+def test_words_in_other_scripts_name_their_font(word, family):
+    assert f"'Noto Sans {family}'" in png._with_fonts(svg.draw(Tree([0]), [word]))
+
+
+def test_common_scripts_and_signs_stay_as_they_are():
+    drawing = svg.draw(Tree([0, 1, 1, 1]), ["Käse", "<&>", "1", "сыр"])
+    assert png._with_fonts(drawing) == drawing
+
+
+def test_without_the_package_an_error_says_what_to_install(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'tanglewood\[png\]'"):
+        png.from_svg(DRAWING)
