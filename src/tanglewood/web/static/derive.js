@@ -113,7 +113,7 @@ export class Derivation {
     this.chosen = Math.min(Math.max(Number(state.sentence) || 1, 1), this.sentences.length);
     $("input").value = state.conllu || state.text || this.sentences[0].text;
     this.#fit();
-    await this.#derive(state.step);
+    await this.#derive(() => Number(state.step ?? Infinity) || 0);
   }
 
   /** End what is being asked for, and return the signal of what is asked now. */
@@ -132,7 +132,7 @@ export class Derivation {
   #setPanes(state) {
     const choices = [{ system: state.system || "swap", guide: state.guide || "", options: options(state.options) }];
     if (state.system2) choices.push({ system: state.system2, guide: state.guide2 || "", options: options(state.options2) });
-    const changed = { choice: () => this.#derive(this.step || "0"), step: (k) => this.go(k) };
+    const changed = { choice: () => this.#derive(() => this.step), step: (k) => this.go(k) };
     this.panes = choices.map((choice) => new Pane(this.about, choice, changed));
     $("panes").replaceChildren(...this.panes.map((pane) => pane.node));
     $("panes").className = this.panes.length > 1 ? "two" : "one";
@@ -153,7 +153,7 @@ export class Derivation {
     writeAddress(two ? { system2: same ? "swap" : SECOND.system, guide2: "" } : { system2: "", guide2: "", options2: "" });
     this.play(false);
     this.#setPanes(readAddress());
-    this.#derive(String(this.step));
+    this.#derive(() => this.step);
   }
 
   #choose(number) {
@@ -162,8 +162,8 @@ export class Derivation {
     this.#derive();
   }
 
-  /** Derive the chosen sentence in every pane; without a step the end is shown. */
-  async #derive(step) {
+  /** Derive the chosen sentence in every pane and then go to the step that is given, else to the end. */
+  async #derive(step = () => Infinity) {
     this.play(false);
     this.#keep();
     say("problem", null);
@@ -184,7 +184,7 @@ export class Derivation {
     });
     $("transport").hidden = !this.#length;
     $("slider").max = Math.max(0, this.#length - 1);
-    this.go(step === undefined || step === "" ? Infinity : Number(step) || 0);
+    this.go(step());
   }
 
   /** Go to a step. */
