@@ -337,6 +337,17 @@ def test_nothing_is_wider_than_a_phone(visit, state):
         assert place is None or place["x"] + place["width"] <= 391 or box.evaluate("e => !!e.closest('.scroll')")
 
 
+def test_a_tree_wider_than_its_box_follows_the_derivation(visit):
+    page = visit("step=0", is_mobile=True)
+    page.set_viewport_size({"width": 390, "height": 844})
+    place = "tree => tree.scrollLeft"
+    assert page.locator(".tree").first.evaluate(place) == 0
+    for _ in range(28):
+        page.get_by_role("button", name="One step on").click()
+    assert now(page) == "SHIFT"
+    assert page.locator(".tree").first.evaluate(place) > 100  # the full stop is at the far end
+
+
 def test_markup_in_a_treebank_is_shown_and_never_run(visit, tmp_path):
     text = FIGURE1.replace("hearing\thearing", f"{NASTY}\t{NASTY}").replace("NMOD", NASTY).replace("AUX", NASTY)
     text = text.replace("nivre2009-figure1", NASTY).replace("# text = A", f"# text = {NASTY} A")

@@ -125,6 +125,7 @@ export class Derivation {
 
   #fit() {
     const area = $("input");
+    area.classList.toggle("table", area.value.includes("\t"));
     area.style.height = "auto";
     area.style.height = `${area.scrollHeight + 2}px`;
   }

@@ -182,7 +182,7 @@ export class Pane {
   }
 
   #showTree(k) {
-    const { steps, guide } = this.trace;
+    const { steps, guide, covered } = this.trace;
     const step = steps[k];
     const drawing = this.drawings[step.drawing];
     if (this.tree.firstChild !== drawing) this.tree.replaceChildren(drawing);
@@ -196,11 +196,22 @@ export class Pane {
       arc.classList.toggle("goal", !made && guide === "oracle");
       arc.classList.toggle("fresh", made && fresh.has(word));
     }
-    const stacked = new Set(step.stack), waiting = new Set(step.buffer);
+    const over = covered && k === steps.length - 1; // then no word waits for anything
+    const stacked = new Set(over ? [] : step.stack), waiting = new Set(over ? [] : step.buffer);
     drawing.querySelectorAll("text.word").forEach((word, i) => {
       word.classList.toggle("stacked", stacked.has(i + 1));
       word.classList.toggle("waiting", waiting.has(i + 1));
     });
+    if (!over) this.#scrollTo(drawing, step.attached[0]?.[2] || step.stack.at(-1) || step.buffer[0]);
+  }
+
+  /** Bring a word of a tree that is wider than its box into sight. */
+  #scrollTo(drawing, number) {
+    const word = drawing.querySelectorAll("text.word")[number - 1];
+    if (!word || this.tree.scrollWidth <= this.tree.clientWidth) return;
+    const box = this.tree.getBoundingClientRect(), place = word.getBoundingClientRect();
+    const [middle, margin] = [place.left + place.width / 2 - box.left, box.width / 8];
+    if (middle < margin || middle > box.width - margin) this.tree.scrollLeft += middle - box.width / 2;
   }
 
   #showCells(k) {
