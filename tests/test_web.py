@@ -315,6 +315,25 @@ def test_a_model_without_a_pipeline_parses_conllu_only(moves):
     assert len(post(client, "parse", conllu=toy_text(2), model="words")["sentences"]) == 2
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        FIGURE1.replace("# text = A", f"# text = A{' ' * 1_000_000}"),
+        FIGURE1.replace("\t3\tVG", f"\t3\t{'V' * 1_000_000}"),
+        FIGURE1.replace("3\tis", f"{'3' * 1_000_000}\tis"),
+        "\n" * 100_000 + FIGURE1,
+    ],
+    ids=["blanks in a comment", "a long label", "a long number", "blank lines"],
+)
+def test_long_pieces_take_no_longer_than_their_length(client, text):
+    """With a million letters anything quadratic would run into the time for one request."""
+    response = client.post("/api/treebank", json={"conllu": text})
+    assert response.status_code == 200
+    assert len(response.content) < 10_000 + 3 * 1_000_000
+    response = client.post("/api/parse", json={"conllu": text})
+    assert response.status_code == 200 or len(response.content) < 2000
+
+
 def test_text_without_a_model_says_how_to_get_one():
     assert "tanglewood serve -m MODEL" in refused(limited(), "parse", text="A word.")["error"]
 

@@ -22,7 +22,7 @@ from starlette.types import Message, Receive, Scope, Send
 from tanglewood.errors import LocatedError, TanglewoodError
 from tanglewood.web.api import Playground
 from tanglewood.web.fields import Body, decode
-from tanglewood.web.limits import Deadline, Desk, Problem
+from tanglewood.web.limits import Deadline, Desk, Problem, short
 from tanglewood.web.openapi import describe
 from tanglewood.web.treebank import browse
 
@@ -153,10 +153,10 @@ async def _refuse(_: Request, error: Exception) -> Response:
     if isinstance(error, LocatedError):
         where = {"line": error.line, "sent_id": error.sent_id}
         found = {name: value for name, value in where.items() if value is not None}
-        return JSONResponse({"error": error.problem, **found}, 422)
+        return JSONResponse({"error": short(error.problem), **found}, 422)
     if isinstance(error, HTTPException):
         return JSONResponse({"error": error.detail}, error.status_code, error.headers)
-    return JSONResponse({"error": str(error)}, 400 if isinstance(error, ClientDisconnect) else 422)
+    return JSONResponse({"error": short(str(error))}, 400 if isinstance(error, ClientDisconnect) else 422)
 
 
 async def _fail(request: Request, error: Exception) -> Response:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from tanglewood.errors import ConfigError, TanglewoodError
 
 Result = TypeVar("Result")
+LONGEST_ERROR = 600  # letters of an error that are sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,12 @@ class Problem(TanglewoodError):  # noqa: N818 - it is what the client is told
         self.status = status
         self.headers = headers or {}
         self.content = {"error": error} | {name: value for name, value in where.items() if value is not None}
+
+
+def short(error: str) -> str:
+    """Cut a message that repeats too much of the request."""
+    half = LONGEST_ERROR // 2
+    return error if len(error) <= LONGEST_ERROR else f"{error[:half]} … {error[-half:]}"
 
 
 class Deadline:

@@ -14,7 +14,7 @@ from tanglewood.systems import SYSTEMS, make_system
 from tanglewood.treebank.conllu import read
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.web.fields import Body, know, number_in, text_in, to_bytes
-from tanglewood.web.limits import Deadline, Limits, Problem
+from tanglewood.web.limits import Deadline, Limits, Problem, short
 
 LONGEST_TEXT = 300  # characters of a sentence that are shown in a row
 
@@ -79,7 +79,7 @@ def browse(body: Body, limits: Limits, deadline: Deadline) -> dict[str, Any]:
 
     def note(error: LocatedError) -> None:
         line = None if error.line is None else error.line + before
-        errors.append({"error": error.problem, "line": line, "sent_id": error.sent_id})
+        errors.append({"error": short(error.problem), "line": line, "sent_id": error.sent_id})
 
     rows = []
     for sentence in read(BytesIO(to_bytes(conllu)), on_error=note):
