@@ -29,6 +29,7 @@ FRENCH = [("du", ("de", "le")), ("au", ("à", "le")), ("le", ("le",)), ("vu", ("
         ("Didn't", ("Did", "n't")),
         ("John's", ("John", "'s")),
         ("wasn't", ("was", "n't")),
+        ("Mary’s", ("Mary", "’s")),
         ("let's", ("let's",)),
         ("Let's", ("Let's",)),
         ("'s", ("'s",)),
@@ -54,8 +55,15 @@ def test_an_ending_may_change_the_stem():
 
 
 def test_a_beginning_may_be_split_off():
-    tokens = [(f"wa{stem}", ("wa", stem)) for stem in ("kitab", "qalam", "bayt")] + [("kitab", ("kitab",))]
+    tokens = [(f"wa{stem}", ("wa", stem)) for stem in "abcdefgh"] + [("kitab", ("kitab",))]
     assert Multiword.learn(tokens).split("wajamal") == ("wa", "jamal")
+
+
+def test_a_word_that_some_tokens_begin_with_is_not_split_off_others():
+    learnt = Multiword.learn(
+        [*ENGLISH, ("that's", ("that", "'s")), ("thats", ("that", "s")), ("that'd", ("that", "'d"))]
+    )
+    assert learnt.split("thatched") == ("thatched",)
 
 
 def test_what_is_both_often_enough_is_left_to_the_words_around_it():

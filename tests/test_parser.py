@@ -13,7 +13,7 @@ from tanglewood import parser as parser_module
 from tanglewood.errors import ConfigError, ModelError
 from tanglewood.evaluate.scores import evaluate
 from tanglewood.parser import Parser
-from tanglewood.scorers import network
+from tanglewood.scorers import encoder
 from tanglewood.systems import SYSTEMS
 from tanglewood.treebank.conllu import write
 from tanglewood.treebank.sentence import Sentence, comment_value
@@ -88,7 +88,7 @@ def test_threads_and_borders_of_chunks_change_nothing(learnt, unseen, monkeypatc
 def test_what_is_kept_of_words_may_be_forgotten_at_any_time(learnt, unseen, monkeypatch):
     wanted = texts(learnt, unseen)
     monkeypatch.setattr(parser_module, "CHUNK_WORDS", 20)
-    monkeypatch.setattr(network, "MOST_KEPT", 3)
+    monkeypatch.setattr(encoder, "MOST_KEPT", 3)
     assert texts(learnt, unseen) == wanted
 
 

@@ -196,17 +196,37 @@ def test_a_saved_tokeniser_does_the_same(tmp_path):
     assert json.loads(json.dumps(again.settings())) == again.settings()
 
 
-def test_tokens_with_spaces_between_digits_are_learnt():
+@cache
+def learnt_numbers():
     rows = []
     for number in ("10 000", "25 000", "3 500", "1 200"):
         for forms in (("about", number, "men"), ("in", "1999", "12")):
             rows += [*(row(str(i), form, "_") for i, form in enumerate(forms, 1)), ""]
     sentences = list(read(BytesIO("\n".join([*rows, ""]).encode()), trees=False))
-    gold = gold_text(sentences)
-    tokeniser = Tokeniser.learn(sentences, None)
-    assert [token for sentence in tokeniser.tokenise(gold.text) for token in sentence] == [
-        token for sentence in gold.sentences for token in sentence
-    ]
+    return Tokeniser.learn(sentences, None), gold_text(sentences)
+
+
+def test_tokens_with_spaces_between_digits_are_learnt():
+    tokeniser, gold = learnt_numbers()
+    assert tokeniser.tokenise(gold.text) == gold.sentences
+
+
+@given(st.text("12 0a\n", max_size=80), st.integers(1, 30))
+@settings(max_examples=100, deadline=None)
+def test_tokens_with_spaces_are_streamed_too(text, size):
+    tokeniser, gold = learnt_numbers()
+    text = gold.text + text + " 12 000 1999 12 in 1999" * 3
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tanglewood.text.tokeniser.PIECE", size)
+        assert streamed(tokeniser, text) == (text, spelt(text, tokeniser.tokenise(text)))
+
+
+@pytest.mark.parametrize("shift", range(3))
+def test_a_token_never_ends_with_a_space(shift):
+    tokeniser, _ = learnt_numbers()
+    text = "x" * shift + "1 00 " * 2000
+    for sentence in tokeniser.tokenise(text):
+        assert all(text[token.start : token.end].strip() == text[token.start : token.end] != "" for token in sentence)
 
 
 def test_nothing_can_be_learnt_from_nothing():

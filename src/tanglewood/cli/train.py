@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tanglewood.training.loop import Progress
     from tanglewood.treebank.sentence import Sentence
 
+PIPELINE_LAYERS = 2  # of LSTMs, for parsers of text: 83.5 instead of 83.1 LAS on English-EWT dev with predicted tags
 HELP = "train a parser on a treebank"
 EXAMPLES = """\
   tanglewood train train.conllu --dev dev.conllu -o model.tw
@@ -146,6 +147,8 @@ def run(args: argparse.Namespace) -> int:
     parts = Path(f"{args.output}.parts")
     if args.pipeline:
         finish, train, dev = _prepare(args, config, train, dev, parts)
+        if config.completed().learner == "network":  # where tags may be wrong, the words around must say more
+            config = replace(config, settings={"layers": PIPELINE_LAYERS, **config.settings})
     training = Training(config, train, dev, lambda text: print(text, file=sys.stderr))
     task, config = training.task, training.config
     way = f"{config.search} search" if config.search else f"{task.system.name}, {training.oracle_name} oracle"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,16 +17,17 @@ Ints = NDArray[np.int32]
 OUTPUT = "hidden.slots"  # the weights that contexts are multiplied with in the end
 MOST_KEPT = 30_000  # words whose vectors are kept while parsing: 80 MB
 EMBEDDED = {"form": 64, "lemma": 64, "upos": 16, "xpos": 16, "feats": 32, "affixes": 32}
+EMBED = "embed."  # what the names of embeddings begin with
 DIRECTIONS = ("forward", "backward")
 
 
 def new_encoder(
-    embedded: Mapping[str, int], vocabulary: Vocabulary, sizes: tuple[int, int, int], chance: np.random.Generator
+    embedded: Mapping[str, int], vocabulary: Vocabulary, sizes: tuple[int, int, int], chance: Chance
 ) -> dict[str, Floats]:
     """Return fresh parameters for embeddings of these widths and (words, LSTMs, layers of LSTMs) of these sizes."""
     n_word, n_lstm, n_layers = sizes
     parameters = {
-        f"embed.{field}": normal(chance, 0.1 if size > 32 else 0.2, len(vocabulary.numbers[field]), size)
+        f"{EMBED}{field}": normal(chance, 0.1 if size > 32 else 0.2, len(vocabulary.numbers[field]), size)
         for field, size in embedded.items()
     }
     parameters["word.weight"] = glorot(chance, sum(embedded.values()), n_word)
@@ -39,15 +41,53 @@ def new_encoder(
     return parameters
 
 
-def glorot(chance: np.random.Generator, *shape: int) -> Floats:
+class Shapes:
+    """Stands in for a generator of random numbers where only the shapes of parameters matter."""
+
+    def uniform(self, _low: float, _high: float, shape: tuple[int, ...]) -> Floats:
+        """Return zeros that take no room."""
+        return np.broadcast_to(np.float32(0), shape)
+
+    normal = uniform
+
+
+Chance = np.random.Generator | Shapes
+
+
+def glorot(chance: Chance, *shape: int) -> Floats:
     """Return random weights that keep the size of what they are multiplied with (Glorot and Bengio 2010)."""
-    bound = np.sqrt(6 / (shape[-2] + shape[-1]))
-    return chance.uniform(-bound, bound, shape).astype(np.float32)
+    bound = float(np.sqrt(6 / (shape[-2] + shape[-1])))
+    return chance.uniform(-bound, bound, shape).astype(np.float32, copy=False)
 
 
-def normal(chance: np.random.Generator, scale: float, *shape: int) -> Floats:
+def normal(chance: Chance, scale: float, *shape: int) -> Floats:
     """Return random weights of this standard deviation."""
-    return (scale * chance.standard_normal(shape)).astype(np.float32)
+    return chance.normal(0.0, scale, shape).astype(np.float32, copy=False)
+
+
+def rounded(parameters: Mapping[str, Floats]) -> dict[str, Floats]:
+    """Return the parameters with embeddings as precise as 16 bits can be: all that a model keeps of them."""
+    return {
+        name: value.astype(np.float16).astype(np.float32) if name.startswith(EMBED) else value.copy()
+        for name, value in parameters.items()
+    }
+
+
+def packed(parameters: Mapping[str, Floats]) -> dict[str, NDArray[Any]]:
+    """Return rounded parameters for a model file: embeddings, which are most of it, as the bits of 16-bit floats."""
+    return {
+        name: value.astype(np.float16).view(np.int16) if name.startswith(EMBED) else value
+        for name, value in parameters.items()
+    }
+
+
+def unpacked(arrays: Mapping[str, memoryview]) -> dict[str, NDArray[Any]]:
+    """Return the parameters of a model file."""
+    found = {name: np.array(array) for name, array in arrays.items()}
+    return {
+        name: array.view(np.float16).astype(np.float32) if array.dtype == np.int16 else array
+        for name, array in found.items()
+    }
 
 
 def random_batches(lengths: Sequence[int], words: int, chance: np.random.Generator) -> Iterator[list[int]]:

@@ -23,15 +23,20 @@ from tanglewood.scorers.base import Example, Task
 from tanglewood.scorers.encoder import (
     EMBEDDED,
     OUTPUT,
+    Chance,
     Contexts,
     Encoder,
     Floats,
+    Shapes,
     count_layers,
     glorot,
     new_encoder,
     normal,
     number_words,
+    packed,
     random_batches,
+    rounded,
+    unpacked,
 )
 from tanglewood.scorers.network_core import LABEL_SLOTS, N_DISTANCES, N_FLAGS, SLOTS, NetworkCore, NetworkTrainer
 from tanglewood.scorers.products import fast_products
@@ -63,7 +68,7 @@ def label_sets(system: TransitionSystem) -> array[int]:
 
 
 def new_parameters(
-    sizes: Sizes, vocabulary: Vocabulary, system: TransitionSystem, n_labels: int, chance: np.random.Generator
+    sizes: Sizes, vocabulary: Vocabulary, system: TransitionSystem, n_labels: int, chance: Chance
 ) -> dict[str, Floats]:
     """Return freshly initialised parameters."""
     encoder = (sizes.word, sizes.lstm, sizes.layers)
@@ -175,9 +180,9 @@ class NetworkModel:
         """Return a workspace for one thread."""
         return NetworkWorkspace(self)
 
-    def arrays(self) -> Mapping[str, Floats]:
-        """Return the parameters."""
-        return self.parameters
+    def arrays(self) -> Mapping[str, Any]:
+        """Return the parameters, embeddings packed."""
+        return packed(self.parameters)
 
     def settings(self) -> dict[str, Any]:
         """Return the vocabulary: values in the order of their numbers."""
@@ -188,7 +193,7 @@ class NetworkModel:
         """Make the model anew, and check that everything has the size it should have."""
         fields = settings["vocabulary"]
         numbers = {field: {value: number for number, value in enumerate(fields[field])} for field in FIELDS}
-        parameters = {name: np.array(array) for name, array in arrays.items()}
+        parameters = unpacked(arrays)
         vocabulary = Vocabulary(numbers, {})
         _check_parameters(parameters, task, vocabulary)
         return cls(task, vocabulary, parameters)
@@ -206,7 +211,7 @@ def _check_parameters(parameters: Mapping[str, Floats], task: Task, vocabulary: 
         )
     except (KeyError, TypeError) as error:
         raise ModelError(f"the model lacks the array {error}") from None
-    wanted = new_parameters(sizes, vocabulary, task.system, len(task.labels), np.random.default_rng(0))
+    wanted = new_parameters(sizes, vocabulary, task.system, len(task.labels), Shapes())
     for name, example in wanted.items():
         found = parameters.get(name)
         if found is None or found.shape != example.shape or found.dtype != np.float32:
@@ -292,7 +297,7 @@ class NetworkLearner:
 
     def model(self) -> NetworkModel:
         """Return the averaged model as of now."""
-        averaged = {name: value.copy() for name, value in self._adam.average(SPARSE).items()}
+        averaged = rounded(self._adam.average(SPARSE))
         counts = np.asarray(self._trainer.move_counts) + 1
         averaged["move.bias"] -= (self.options.favour_rare * np.log(counts / counts.sum())).astype(np.float32)
         return NetworkModel(self.task, self.vocabulary, averaged)

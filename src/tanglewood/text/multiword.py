@@ -12,8 +12,8 @@ from typing import Any
 
 LONGEST_AFFIX = 8
 CONTEXT = 3  # characters of the stem that an affix may take in
-FEWEST_TYPES = 2  # different tokens that a rule must have been seen in
-PRECISION = 0.8  # share of the tokens with the affix for which it must be right
+FEWEST_ENDING, FEWEST_BEGINNING = 2, 8  # different tokens that a rule must have been seen in
+PRECISION = 0.7  # share of the tokens with the affix for which it must be right
 
 FEWEST_UNSURE, LEAST_UNSURE = 3, 0.03  # how often, and in what share, a token must be both to be looked at in context
 PARTS = ("table", "endings", "beginnings", "unsure")
@@ -46,7 +46,7 @@ class Multiword:
         """Learn from tokens and their words; what a token is most of the time it is taken to be always."""
         counts: defaultdict[str, Counter[Words]] = defaultdict(Counter)
         for surface, words in tokens:
-            counts[surface.lower()][tuple(word.lower() for word in words)] += 1
+            counts[_small(surface)][tuple(_small(word) for word in words)] += 1
         types = {lower: _most_frequent(found) for lower, found in counts.items()}
         if all(len(words) == 1 for found in counts.values() for words in found):
             return cls({}, {}, {}, {})
@@ -56,8 +56,9 @@ class Multiword:
             total = found.total()
             if min(several.total(), total - several.total()) >= max(FEWEST_UNSURE, LEAST_UNSURE * total):
                 unsure[lower] = _most_frequent(several)
-        endings = _learn_endings(types)
-        beginnings = _learn_endings({_reversed_text(lower): _backwards(words) for lower, words in types.items()})
+        endings = _learn_endings(types, FEWEST_ENDING)
+        reverse = {_reversed_text(lower): _backwards(words) for lower, words in types.items()}
+        beginnings = _learn_endings(reverse, FEWEST_BEGINNING)
         rules = cls({}, endings, beginnings, {})
         table = {}
         for lower, words in types.items():
@@ -68,18 +69,18 @@ class Multiword:
 
     def is_unsure(self, surface: str) -> bool:
         """Whether the token is several words in some places and one in others."""
-        return surface.lower() in self.unsure
+        return _small(surface) in self.unsure
 
     def several(self, surface: str) -> Words:
         """Return the words of a token of which that is unsure, where it is several."""
-        lower = surface.lower()
+        lower = _small(surface)
         return _with_case(surface, lower, self.unsure[lower])
 
     def split(self, surface: str) -> Words:
         """Return the words of a token, or itself as the only one."""
         if not self.table and not self.endings and not self.beginnings:
             return (surface,)
-        lower = surface.lower()
+        lower = _small(surface)
         words = self.table.get(lower)
         if words is None:
             words = _apply(self.endings, lower)
@@ -108,7 +109,7 @@ def _most_frequent(found: Counter[Words]) -> Words:
     return max(found.items(), key=lambda item: (item[1], len(item[0]), item[0]))[0]
 
 
-def _learn_endings(types: Mapping[str, Words]) -> dict[str, Words]:
+def _learn_endings(types: Mapping[str, Words], fewest: int) -> dict[str, Words]:
     """Return the endings that say reliably how a token is split."""
     found: defaultdict[str, Counter[Words]] = defaultdict(Counter)
     for lower, words in types.items():
@@ -127,7 +128,7 @@ def _learn_endings(types: Mapping[str, Words]) -> dict[str, Words]:
     for ending in sorted(found, key=lambda ending: (len(ending), ending)):
         words = _most_frequent(found[ending])
         count = found[ending][words]
-        if count < FEWEST_TYPES or count < PRECISION * totals[ending]:
+        if count < fewest or count < PRECISION * totals[ending]:
             continue
         shorter = _apply(endings, ending)
         if shorter != words:  # a shorter ending does not say the same already
@@ -150,6 +151,11 @@ def _shared(one: str, other: str) -> int:
     while size < min(len(one), len(other)) and one[size] == other[size]:
         size += 1
     return size
+
+
+def _small(text: str) -> str:
+    """Small letters, and a typographic apostrophe as the typewritten one."""
+    return text.lower().replace("’", "'")
 
 
 def _reversed_text(text: str) -> str:

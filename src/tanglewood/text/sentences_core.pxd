@@ -43,3 +43,4 @@ cdef class SentenceScanner:
     cpdef bint is_several(self, int k)
     @cython.locals(sure=int, k=int)
     cpdef int settled(self)
+    cdef bint _ends_chunk(self, int k) noexcept nogil

@@ -153,24 +153,24 @@ class SentenceScanner:
         self.features._add(64, around, shape3, 0)
         self.features._add(65, self.features._mix(shape2, shape1), around, self.features._mix(shape3, shape4))
         self.features._add(66, shape1, around, shape3)
-        self.features._add(68, next_small, small3, shape)
-        self.features._add(69, small3, shape, next_shape)
-        self.features._add(70, length, 0, 0)
-        self.features._add(71, length, shape, next_shape)
-        self.features._add(72, length, small, next_first)
-        self.features._add(73, length, next_form, 0)
-        self.features._add(74, self.forms[first], shape, next_shape)
-        self.features._add(75, self.shapes[first], around, length)
-        self.features._add(76, self.suffixes[k], next_first, 0)
-        self.features._add(77, self.suffixes[k + 1], shape, 0)
-        self.features._add(78, self.suffixes[k], self.suffixes[k + 1], next_first)
-        self.features._add(79, depth * 2 + quotes, small, next_small)
-        self.features._add(80, depth * 2 + quotes, shape, next_shape)
-        self.features._add(81, self.to_stop[k], around, 0)
-        self.features._add(82, self.to_end[k], around, 0)
-        self.features._add(83, self.to_stop[k], self.to_end[k], length)
-        self.features._add(84, self.to_stop[k], next_form, shape)
-        self.features._add(86, small1, around, next_form)
+        self.features._add(67, next_small, small3, shape)
+        self.features._add(68, small3, shape, next_shape)
+        self.features._add(69, length, 0, 0)
+        self.features._add(70, length, shape, next_shape)
+        self.features._add(71, length, small, next_first)
+        self.features._add(72, length, next_form, 0)
+        self.features._add(73, self.forms[first], shape, next_shape)
+        self.features._add(74, self.shapes[first], around, length)
+        self.features._add(75, self.suffixes[k], next_first, 0)
+        self.features._add(76, self.suffixes[k + 1], shape, 0)
+        self.features._add(77, self.suffixes[k], self.suffixes[k + 1], next_first)
+        self.features._add(78, depth * 2 + quotes, small, next_small)
+        self.features._add(79, depth * 2 + quotes, shape, next_shape)
+        self.features._add(80, self.to_stop[k], around, 0)
+        self.features._add(81, self.to_end[k], around, 0)
+        self.features._add(82, self.to_stop[k], self.to_end[k], length)
+        self.features._add(83, self.to_stop[k], next_form, shape)
+        self.features._add(84, small1, around, next_form)
 
     def _find_sentences(self) -> None:
         first = depth = quotes = 0
@@ -226,7 +226,7 @@ class SentenceScanner:
         self.features._add(109, small, left, left2)
         self.features._add(110, small, right, right2)
         self.features._add(111, small, left2, 0)
-        self.features._add(115, left_suffix, right_suffix, 0)
+        self.features._add(112, left_suffix, right_suffix, 0)
 
     def examples(self, gold: array[int]) -> array[int]:
         """Set what tokens end sentences; return those not at the end of a paragraph, with what their features need."""
@@ -261,9 +261,12 @@ class SentenceScanner:
         sure = self.n_tokens
         for _ in range(2):  # the last chunk may go on, and the one before looks at its beginning
             sure -= 1
-            while sure > 0 and self.gaps[sure - 1] == TOGETHER:
+            while sure > 0 and not self._ends_chunk(sure - 1):
                 sure -= 1
         k = sure - AHEAD - 1
-        while k >= 0 and not (self.last[k] and self.gaps[k] != TOGETHER):
+        while k >= 0 and not (self.last[k] and self._ends_chunk(k)):
             k -= 1
         return max(k + 1, 0)
+
+    def _ends_chunk(self, k: int) -> bool:
+        return self.gaps[k] != TOGETHER and not self.tokens._is_joint(self.tokens.ends[k])

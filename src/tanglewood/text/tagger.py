@@ -19,15 +19,20 @@ from tanglewood.errors import ConfigError, ModelError
 from tanglewood.scorers.adam import Adam
 from tanglewood.scorers.encoder import (
     OUTPUT,
+    Chance,
     Contexts,
     Encoder,
     Floats,
     Ints,
+    Shapes,
     count_layers,
     glorot,
     new_encoder,
     number_words,
+    packed,
     random_batches,
+    rounded,
+    unpacked,
 )
 from tanglewood.scorers.linear import shape_of
 from tanglewood.scorers.words import FIELDS, ROOT, UNKNOWN, Numbers, Vocabulary, Word
@@ -116,8 +121,8 @@ class Tagger:
         return TagWorker(self)
 
     def arrays(self) -> dict[str, Any]:
-        """Return the parameters."""
-        return {**self.parameters, "combinations": self.combinations}
+        """Return the parameters, embeddings packed, and the combinations."""
+        return {**packed(self.parameters), "combinations": self.combinations}
 
     def settings(self) -> dict[str, Any]:
         """Return all else, as plain data."""
@@ -134,11 +139,11 @@ class Tagger:
         numbers = {field: {value: number for number, value in enumerate(fields[field])} for field in FIELDS}
         if any(list(values)[:2] != [UNKNOWN, ROOT] for values in numbers.values()):
             raise ModelError("the tagger's vocabulary does not begin as it should")
-        parameters = {name: np.array(array) for name, array in arrays.items()}
+        parameters = unpacked(arrays)
         combinations = parameters.pop("combinations").reshape(-1, 3)
         tagger = cls(Vocabulary(numbers, {}), settings["classes"], combinations, settings["lemmas"], parameters)
         sizes = (len(parameters["word.bias"]), len(parameters["lstm0.forward.recurrent"]), count_layers(parameters))
-        wanted = new_parameters(tagger.vocabulary, tagger.classes, sizes, np.random.default_rng(0))
+        wanted = new_parameters(tagger.vocabulary, tagger.classes, sizes, Shapes())
         if 2 * sizes[1] != sizes[0] or {name: p.shape for name, p in wanted.items()} != {
             name: p.shape for name, p in parameters.items()
         }:
@@ -153,7 +158,7 @@ def new_parameters(
     vocabulary: Vocabulary,
     classes: Mapping[str, Sequence[str]],
     sizes: tuple[int, int, int],
-    chance: np.random.Generator,
+    chance: Chance,
 ) -> dict[str, Floats]:
     """Return freshly initialised parameters; the sizes are those of words, LSTMs, and the number of layers."""
     parameters = new_encoder(EMBEDDED, vocabulary, sizes, chance)
@@ -294,7 +299,7 @@ class TaggerLearner:
 
     def tagger(self) -> Tagger:
         """Return the averaged tagger as of now."""
-        averaged = {name: value.copy() for name, value in self._adam.average(SPARSE).items()}
+        averaged = rounded(self._adam.average(SPARSE))
         return Tagger(self.vocabulary, self.classes, self.combinations, self.lemmas, averaged)
 
 

@@ -1,14 +1,14 @@
 """The tokeniser: cuts raw text into sentences, tokens and the words of multiword tokens, as it learnt from a treebank.
 
-Two linear classifiers, one after the other: the first says between which characters a token ends, the second after
-which token a sentence does. White space ends a token, a blank line ends a sentence.
+Three linear classifiers, one after the other: the first says between which characters a token ends, the second after
+which token a sentence does, the third which of the tokens that only sometimes are several words are so here.
+White space ends a token, unless it stands between digits and the treebank has such tokens ("10 000"). A blank line ends
+a sentence; a single line break is a space, unless the treebank's text has line breaks to learn from.
 """
 
 from __future__ import annotations
 
 import re
-import sys
-import unicodedata
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,6 +19,7 @@ from typing import Any
 from tanglewood.errors import ConfigError
 from tanglewood.scorers.linear import freeze_tables
 from tanglewood.scorers.linear_weights import Weights
+from tanglewood.text.characters import CLASSES, SPACE, Characters
 from tanglewood.text.multiword import Multiword
 from tanglewood.text.raw import GoldText, Token, training_text
 from tanglewood.text.sentences_core import SentenceScanner
@@ -26,55 +27,17 @@ from tanglewood.text.tokeniser_learning import Teacher
 from tanglewood.text.tokens_core import TokenScanner
 from tanglewood.treebank.sentence import Sentence
 
-CLASSES = 32  # fit into the five bits that the core has for them
-SPACE, LOWER, UPPER, LETTER, DIGIT, MARK, STOP, COMMA, ASKS, COLON, APOSTROPHE, DOUBLE_QUOTE = range(12)
-OPENS, CLOSES, HYPHEN, DASH, SLASH, LINK, MONEY, AT, OTHER_MARK, MATHS, SYMBOL, OTHER, ELLIPSIS = range(12, 25)
-CHARACTERS = {
-    **dict.fromkeys(".．", STOP),
-    **dict.fromkeys(",،、，", COMMA),
-    **dict.fromkeys("!?。！？؟।։။።‼⁇⁈⁉", ASKS),
-    **dict.fromkeys(":;：；؛·", COLON),
-    **dict.fromkeys("'’‘`´ʼ", APOSTROPHE),
-    **dict.fromkeys('"“”„«»', DOUBLE_QUOTE),
-    **dict.fromkeys("-‐‑", HYPHEN),
-    **dict.fromkeys("/\\", SLASH),
-    "@": AT,
-    "…": ELLIPSIS,
-}
-CATEGORIES = {
-    **dict.fromkeys(("Ll",), LOWER),
-    **dict.fromkeys(("Lu", "Lt"), UPPER),
-    **dict.fromkeys(("Lo", "Lm"), LETTER),
-    **dict.fromkeys(("Nd", "Nl", "No"), DIGIT),
-    **dict.fromkeys(("Mn", "Mc", "Me"), MARK),
-    **dict.fromkeys(("Ps", "Pi"), OPENS),
-    **dict.fromkeys(("Pe", "Pf"), CLOSES),
-    **dict.fromkeys(("So", "Sk"), SYMBOL),
-    "Pd": DASH,
-    "Pc": LINK,
-    "Sc": MONEY,
-    "Po": OTHER_MARK,
-    "Sm": MATHS,
-}
-TYPEWRITTEN = {**dict.fromkeys("’‘", "'"), **dict.fromkeys("“”", '"'), **dict.fromkeys("–—", "-")}  # seen as these
-CODEC = f"utf-32-{sys.byteorder[0]}e"
 RARE = 0.001  # share of two classes between which tokens end so rarely that it is not considered
 COMMON = 2  # how often a word must be written with a small letter to be known for that
-BATCH = 200  # examples learnt from at a time
+MARGIN, MOST = 1.0, 0.02  # by how much the right answer should lead, and the largest step of a weight
+LEAST, UPDATES = 0.01, 2  # share of the largest weight, and number of updates, below which a weight is dropped
 THRESHOLDS = [step / 20 for step in range(-12, 13)]
 MOST_REMEMBERED = 100_000  # tokens whose words are kept
 BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 LINE_BREAK = re.compile(r"\S[^\S\n]*\n[^\S\n]*\S")
+JOINT = re.compile(r"\d\s\d")
 TABLES = ("cuts", "stops", "splits")  # in the order of the kinds that a Teacher knows
-EXAMPLE = 5  # numbers an example
 PIECE = 1 << 16  # characters after which a stream looks for a place to cut
-
-
-def class_of(character: str) -> int:
-    """Return the class of a character, SPACE for white space."""
-    if character.isspace():
-        return SPACE
-    return CHARACTERS.get(character) or CATEGORIES.get(unicodedata.category(character), OTHER)
 
 
 class Tokeniser:
@@ -89,7 +52,7 @@ class Tokeniser:
             name: Weights(arrays[f"{name}.keys"], arrays[f"{name}.entries"], 1, settings["scales"][name])
             for name in TABLES
         }
-        self._characters = _Characters()
+        self._characters = Characters()
         self._words: dict[str, tuple[str, ...]] = {}
 
     @classmethod
@@ -100,10 +63,6 @@ class Tokeniser:
         *,
         seed: int = 1,
         epochs: int = 10,
-        most: float = 0.02,
-        margin: float = 1.0,
-        least: float = 0.01,
-        updates: int = 2,
         report: Callable[[str], None] | None = None,
     ) -> Tokeniser:
         """Learn from the text of a treebank; with ``dev`` the inclination to end sentences is fitted to it."""
@@ -111,10 +70,10 @@ class Tokeniser:
         if not gold.text:
             raise ConfigError("there is no text to learn from")
         tokens = [token for sentence in gold.sentences for token in sentence]
-        characters = _Characters()
+        characters = Characters()
         multiword = Multiword.learn((gold.text[token.start : token.end], token.words) for token in tokens)
         settings: dict[str, Any] = {
-            "joins": any(" " in gold.text[token.start : token.end] for token in tokens),
+            "joins": any(JOINT.search(gold.text, token.start, token.end) for token in tokens),
             "lines": LINE_BREAK.search(gold.text) is not None,
             "threshold": 0.0,
             "multiword": multiword.settings(),
@@ -143,16 +102,12 @@ class Tokeniser:
         chance = Random(seed)
         lessons = ((cut_examples, marks), (stop_examples, last), (split_examples, splits))
         for kind, (name, (examples, truth)) in enumerate(zip(TABLES, lessons, strict=True)):
-            teacher = Teacher(surface, sentences, margin, most)
-            order = list(range(len(examples) // EXAMPLE))
+            teacher = Teacher(surface, sentences, MARGIN, MOST)
             for epoch in range(1, epochs + 1):
-                chance.shuffle(order)
-                before = teacher.mistakes
-                for start in range(0, len(order), BATCH):
-                    teacher.learn(examples, truth, array("i", order[start : start + BATCH]), kind)
+                mistakes, places = teacher.epoch(examples, truth, kind, chance)
                 if report:
-                    report(f"{name} epoch {epoch}: {teacher.mistakes - before} mistakes in {len(order)} places")
-            frozen, scale = freeze_tables({name: teacher.weights}, teacher.time, least, updates)
+                    report(f"{name} epoch {epoch}: {mistakes} mistakes in {places} places")
+            frozen, scale = freeze_tables({name: teacher.weights}, teacher.time, LEAST, UPDATES)
             arrays |= frozen
             settings["scales"] |= scale
         learnt = cls(arrays, settings)
@@ -237,7 +192,8 @@ class Tokeniser:
                     yield text[:cut], self._sentences(text, starts[:sure], ends[:sure], scanner)
                     text = text[cut:]
                 limit = max(PIECE, 2 * len(text))
-            searched = max(0, text.rfind("\n"))
+            newline = text.rfind("\n")
+            searched = newline if newline >= 0 else len(text)
         if text:
             yield text, self.tokenise(text)
 
@@ -265,25 +221,7 @@ def _scanners(
     return tokens, SentenceScanner(tokens, tables["stops"], tables["splits"], common=common, threshold=threshold)
 
 
-class _Characters:
-    """A table of all characters met so far: the small letter of each, then, in five bits, its class."""
-
-    def __init__(self) -> None:
-        self.table = array("i", bytes(4 * (sys.maxunicode + 1)))
-        self.known: set[str] = set()
-
-    def of(self, text: str) -> tuple[memoryview, array[int]]:
-        """Return the code points of a text, and the table."""
-        new = set(text) - self.known
-        for character in new:
-            lower = TYPEWRITTEN.get(character) or character.lower()
-            letter = ord(lower) if len(lower) == 1 else ord(character)
-            self.table[ord(character)] = letter * CLASSES + class_of(character)
-        self.known |= new
-        return memoryview(text.encode(CODEC, "surrogatepass")).cast("i"), self.table
-
-
-def _places_to_cut(gold: GoldText, characters: _Characters) -> array[int]:
+def _places_to_cut(gold: GoldText, characters: Characters) -> array[int]:
     """Return for two classes, the first times CLASSES plus the second, whether a token may end between them."""
     codes, table = characters.of(gold.text)
     classes = bytes(table[code] % CLASSES for code in codes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from random import Random
 
 from tanglewood.scorers.linear_weights import LearningWeights
 from tanglewood.text.hashed import Features
@@ -14,6 +15,7 @@ try:
 except ModuleNotFoundError:
     from tanglewood.core.uncompiled import cython
 
+BATCH = 200  # examples for which there is room in the table of weights
 EXAMPLE = 5  # numbers an example, as in tokens_core: the place comes first, then what its features need
 CUTS, STOPS, SPLITS = range(3)  # what is learnt: where tokens end, where sentences end, which tokens are several words
 
@@ -31,8 +33,19 @@ class Teacher:
         self.mistakes = 0
         self.score = array("f", bytes(4))
 
-    def learn(self, examples: array[int], gold: array[int], order: array[int], kind: int) -> None:
-        """Go through some examples of one kind in this order; gold says of each place or token whether it is an end."""
+    def epoch(self, examples: array[int], gold: array[int], kind: int, chance: Random) -> tuple[int, int]:
+        """Go through examples of one kind, shuffled; return how many were mistaken, and how many they are.
+
+        gold says of each place or token what is true of it.
+        """
+        order = list(range(len(examples) // EXAMPLE))
+        chance.shuffle(order)
+        before = self.mistakes
+        for start in range(0, len(order), BATCH):
+            self._learn_some(examples, gold, array("i", order[start : start + BATCH]), kind)
+        return self.mistakes - before, len(order)
+
+    def _learn_some(self, examples: array[int], gold: array[int], order: array[int], kind: int) -> None:
         count = len(order)
         self.weights.reserve()
         with cython.nogil:

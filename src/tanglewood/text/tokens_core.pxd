@@ -18,6 +18,7 @@ cdef class TokenScanner:
     cdef const int[::1] codes
     cdef int[::1] characters, starts, ends
     cdef signed char[::1] gaps
+    cpdef use(self, const int[::1] codes, const int[::1] table)
     @cython.locals(i=int)
     cdef void _look_up(self, const int[::1] table) noexcept nogil
     cdef unsigned int _low(self, int i) noexcept nogil

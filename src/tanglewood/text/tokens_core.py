@@ -52,7 +52,8 @@ class TokenScanner:
         self.starts = array("i", bytes(4 * self.size + 4))
         self.ends = array("i", bytes(4 * self.size + 4))
         self.gaps = array("b", bytes(self.size + 1))
-        self._look_up(table)
+        with cython.nogil:
+            self._look_up(table)
 
     def _look_up(self, table: array[int]) -> None:
         for i in range(self.size):
@@ -144,40 +145,40 @@ class TokenScanner:
         e = self._low(i + 1)
         f = self._low(i + 2)
         self.features._add(1, pair, 0, 0)
-        self.features._add(3, b, 0, 0)
-        self.features._add(4, c, 0, 0)
-        self.features._add(5, d, 0, 0)
-        self.features._add(6, e, 0, 0)
-        self.features._add(8, b, c, 0)
-        self.features._add(9, c, d, 0)
-        self.features._add(10, d, e, 0)
-        self.features._add(11, a, b, c)
-        self.features._add(12, b, c, d)
-        self.features._add(13, c, d, e)
-        self.features._add(14, d, e, f)
-        self.features._add(15, self.features._mix(b, c), d, e)
-        self.features._add(16, self._classes(i - 3, i + 3), 0, 0)
-        self.features._add(17, self._classes(i - 5, i), d, 0)
-        self.features._add(18, self._classes(i, i + 5), c, 0)
-        self.features._add(19, self._classes(i - 2, i + 2), 0, 0)
-        self.features._add(20, self._classes(i - 4, i + 1), self._classes(i + 1, i + 5), 0)
-        self.features._add(21, so_far, 0, 0)
-        self.features._add(22, so_far, d, e)
-        self.features._add(23, so_far, self._classes(i, i + 3), 0)
-        self.features._add(24, rest, c, 0)
-        self.features._add(25, rest, self._classes(i - 3, i), 0)
-        self.features._add(26, self._letters(far_left, i), 0, 0)
-        self.features._add(27, self.chunk, i - begin, 0)
-        self.features._add(28, left_word, d, 0)
-        self.features._add(29, c, right_word, 0)
-        self.features._add(30, left_word, right_word, 0)
-        self.features._add(31, after, self.features._mix(c, d), is_end)
-        self.features._add(32, after, so_far, self.features._mix(d, is_end))
-        self.features._add(33, min(end - i, 4), min(i - token, 4), pair)
-        self.features._add(34, self._shape(far_left, i), self._shape(i, far_right), 0)
-        self.features._add(35, self._shape(token, i), self._shape(i, far_right), 0)
-        self.features._add(36, self._shape(token, i), c, d)
-        self.features._add(38, self.marks, pair, is_end)
+        self.features._add(2, b, 0, 0)
+        self.features._add(3, c, 0, 0)
+        self.features._add(4, d, 0, 0)
+        self.features._add(5, e, 0, 0)
+        self.features._add(6, b, c, 0)
+        self.features._add(7, c, d, 0)
+        self.features._add(8, d, e, 0)
+        self.features._add(9, a, b, c)
+        self.features._add(10, b, c, d)
+        self.features._add(11, c, d, e)
+        self.features._add(12, d, e, f)
+        self.features._add(13, self.features._mix(b, c), d, e)
+        self.features._add(14, self._classes(i - 3, i + 3), 0, 0)
+        self.features._add(15, self._classes(i - 5, i), d, 0)
+        self.features._add(16, self._classes(i, i + 5), c, 0)
+        self.features._add(17, self._classes(i - 2, i + 2), 0, 0)
+        self.features._add(18, self._classes(i - 4, i + 1), self._classes(i + 1, i + 5), 0)
+        self.features._add(19, so_far, 0, 0)
+        self.features._add(20, so_far, d, e)
+        self.features._add(21, so_far, self._classes(i, i + 3), 0)
+        self.features._add(22, rest, c, 0)
+        self.features._add(23, rest, self._classes(i - 3, i), 0)
+        self.features._add(24, self._letters(far_left, i), 0, 0)
+        self.features._add(25, self.chunk, i - begin, 0)
+        self.features._add(26, left_word, d, 0)
+        self.features._add(27, c, right_word, 0)
+        self.features._add(28, left_word, right_word, 0)
+        self.features._add(29, after, self.features._mix(c, d), is_end)
+        self.features._add(30, after, so_far, self.features._mix(d, is_end))
+        self.features._add(31, min(end - i, 4), min(i - token, 4), pair)
+        self.features._add(32, self._shape(far_left, i), self._shape(i, far_right), 0)
+        self.features._add(33, self._shape(token, i), self._shape(i, far_right), 0)
+        self.features._add(34, self._shape(token, i), c, d)
+        self.features._add(35, self.marks, pair, is_end)
 
     def _turn_to(self, begin: int, end: int) -> None:
         """Note what features see of a whole chunk: its letters, and whether it looks like an address."""
@@ -195,7 +196,7 @@ class TokenScanner:
             elif letter == 119 and self._low(i + 1) == 119 and self._low(i + 2) == 119:  # www
                 self.marks |= 4
             elif letter == 46 and self._is_wordy(i - 1 if i > begin else i) and self._class(i + 1) == LOWER:
-                self.marks |= 8  # a letter.letter
+                self.marks |= 8  # a.b
 
     def _is_joint(self, i: int) -> bool:
         """Whether the character is a space that a token may hold."""
@@ -240,8 +241,10 @@ class TokenScanner:
             begin = following
             end = begin + 1
             while end < self.size and end - begin < MOST_CHUNK:
-                if self.characters[end] & CLASS_MASK == 0 and not self._is_joint(end):
-                    break
+                if self.characters[end] & CLASS_MASK == 0 and (
+                    end - begin == MOST_CHUNK - 1 or not self._is_joint(end)
+                ):
+                    break  # a chunk never ends with a space
                 end += 1
             gap = self._gap(end)
             following = self.begin
