@@ -307,6 +307,9 @@ def test_a_treebank_is_browsed_filtered_and_a_sentence_derived(visit, treebank):
     page.get_by_label("Degree at least").fill("1")
     assert page.locator("#tb-count").inner_text() == f"{len(crossing)} sentences of 30"
     page.get_by_label("Degree at least").fill("0")
+    page.get_by_label("Order").select_option("words")
+    longest = max(sentences, key=len)
+    assert page.locator("#tb-list .text").first.inner_text() == longest.text
     page.get_by_label("Search").fill("toy-1-17")
     assert page.locator("#tb-count").inner_text() == "1 sentence of 30"
     page.locator("#tb-detail h2", has_text="toy-1-17").wait_for()

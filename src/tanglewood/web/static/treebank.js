@@ -6,7 +6,7 @@ import { EXAMPLES } from "./examples.js";
 
 const PART = 300_000; // characters sent at once
 const PAGE = 25; // sentences shown at once
-const FILTERS = { search: "f-search", crossing: "f-crossing", degree: "f-degree", label: "f-label", not: "f-system" };
+const FILTERS = { search: "f-search", crossing: "f-crossing", degree: "f-degree", label: "f-label", not: "f-system", order: "f-order" };
 
 export class Treebank {
   constructor(about, derive) {
@@ -144,6 +144,8 @@ export class Treebank {
       && (!system || row.uncovered.includes(system))
       && (!label || (crossing ? row.crossing_labels : row.labels).includes(label))
       && (!search || `${row.sent_id || ""}\n${row.text}`.toLowerCase().includes(search)));
+    const order = $("f-order").value;
+    if (order) this.found.sort((a, b) => b[order] - a[order]); // equals stay as in the file
     $("tb-count").textContent = `${counted(this.found.length, "sentence")} of ${this.rows.length.toLocaleString("en")}`;
     const wanted = this.found.findIndex((row) => String(row.number) === readAddress().row);
     this.#turn(wanted < 0 ? 0 : Math.floor(wanted / PAGE));
