@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the derivation; exit status 1 if the system does not cover the tree."""
-    from tanglewood.show.trace import Step, format_trace, trace, trace_model
+    from tanglewood.show.trace import Step, count_transitions, format_trace, trace, trace_model
 
     sentence = choose_sentence(args, trees=args.model is None)
     if args.model:
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
         print_json([step.as_dict() for step in steps])
     else:
         print(format_trace(steps, sentence.forms, system.aside_name))
-        print(f"\n{len(steps) - 1} transitions for {len(sentence)} words")
+        print(f"\n{count_transitions(steps)} transitions for {len(sentence)} words")
     if failure:
         print(f"tanglewood trace: {failure}", file=sys.stderr)
     return 1 if failure else 0

@@ -5,7 +5,7 @@ The moves are those of an oracle or of a trained parser; either way the steps ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tanglewood.parser import Parser
 
 Arc = tuple[int, str, int]  # head, label, dependent
-FINISH = "FINISH"  # stands for a move in the last step of a model that changes its tree after the last move
+FINISH = "FINISH"  # stands for a move in the last step of a parser that changes its tree after the last move
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +169,11 @@ def trace_model(parser: Parser, sentence: Sentence) -> Iterator[Step]:
     changed = [arc for arc in worker.tree_of(s).arcs() if arcs[arc[2]] != arc]
     if changed:
         yield Step(FINISH, None, step.stack, step.buffer, step.aside, None, changed)
+
+
+def count_transitions(steps: Iterable[Step]) -> int:
+    """Return how many of the steps are moves of the system."""
+    return sum(step.move not in (None, FINISH) for step in steps)
 
 
 def format_trace(steps: Sequence[Step], forms: Sequence[str], aside_name: str = "") -> str:

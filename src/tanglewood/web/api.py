@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tanglewood import __version__
 from tanglewood.core.system import TransitionSystem
 from tanglewood.errors import OracleError, TreeError
-from tanglewood.show.trace import Step, trace, trace_model
+from tanglewood.show.trace import Step, count_transitions, trace, trace_model
 from tanglewood.systems import SYSTEMS
 from tanglewood.treebank.conllu import read
 from tanglewood.treebank.sentence import HEAD, Sentence
@@ -218,7 +218,7 @@ def _traced(
         "sentence": _sentence(last, drawn=False),
         "covered": problem is None,
         "problem": problem,
-        "transitions": sum(step.move is not None for step in steps),
+        "transitions": count_transitions(steps),
         "drawings": [draw(tree, sentence) for tree in trees],
         "steps": rows,
     }

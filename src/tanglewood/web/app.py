@@ -7,7 +7,6 @@ import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
-from functools import partial
 from importlib.resources import files
 from typing import Any
 
@@ -77,7 +76,7 @@ def make_app(playground: Playground | None = None, *, hosts: Collection[str] | N
         routes=[
             Route("/api/parse", post(play.parse), methods=["POST"]),
             Route("/api/trace", post(play.trace), methods=["POST"]),
-            Route("/api/treebank", post(partial(_browse, play)), methods=["POST"]),
+            Route("/api/treebank", post(lambda body, deadline: browse(body, play.limits, deadline)), methods=["POST"]),
             Route("/api/systems", systems),
             Route("/api/openapi.json", openapi),
             *_pages(),
@@ -92,10 +91,6 @@ def make_app(playground: Playground | None = None, *, hosts: Collection[str] | N
         lifespan=lifespan,
     )
     return Guard(inner, hosts)
-
-
-def _browse(play: Playground, body: Body, deadline: Deadline) -> dict[str, Any]:
-    return browse(body, play.limits, deadline)
 
 
 def _pages() -> list[Route]:

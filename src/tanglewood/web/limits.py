@@ -35,20 +35,21 @@ class Limits:
                 raise ConfigError(f"the limit {name} must be more than 0, not {getattr(self, name)}")
 
 
-class Problem(TanglewoodError):  # noqa: N818 - it is what the client is told
-    """What the client is told when a request is refused: a status, what is wrong, and where."""
-
-    def __init__(self, status: int, error: str, *, headers: dict[str, str] | None = None, **where: object) -> None:
-        super().__init__(error)
-        self.status = status
-        self.headers = headers or {}
-        self.content = {"error": error} | {name: value for name, value in where.items() if value is not None}
-
-
 def short(error: str) -> str:
     """Cut a message that repeats too much of the request."""
     half = LONGEST_ERROR // 2
     return error if len(error) <= LONGEST_ERROR else f"{error[:half]} … {error[-half:]}"
+
+
+class Problem(TanglewoodError):  # noqa: N818 - it is what the client is told
+    """What the client is told when a request is refused: a status, what is wrong, and where."""
+
+    def __init__(self, status: int, error: str, *, headers: dict[str, str] | None = None, **where: str | None) -> None:
+        super().__init__(error)
+        self.status = status
+        self.headers = headers or {}
+        known = {name: value for name, value in where.items() if value is not None}
+        self.content = {name: short(value) for name, value in {"error": error, **known}.items()}
 
 
 class Deadline:
