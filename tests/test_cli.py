@@ -13,6 +13,7 @@ import pytest
 
 from tanglewood import __version__, compiled
 from tanglewood.cli import COMMANDS, main
+from tanglewood.cli.info import EXTRAS
 from tanglewood.systems import SYSTEMS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -63,7 +64,7 @@ def test_info_tells_version_build_extras_and_systems(capsys):
     assert info["version"] == __version__
     assert info["compiled"] == compiled()
     assert list(info["systems"]) == list(SYSTEMS)
-    assert set(info["extras"]) == {"plot", "png", "web"}
+    assert set(info["extras"]) == set(EXTRAS)
     out = run_text(capsys, "info")
     assert ("core: compiled" if compiled() else "core: interpreted") in out
     assert all(f"\n{name} " in out for name in SYSTEMS)
@@ -76,8 +77,6 @@ def test_info_says_how_to_get_a_missing_extra(capsys, monkeypatch):
 
 def test_every_optional_extra_is_in_all_and_known_to_info():
     import tomllib
-
-    from tanglewood.cli.info import EXTRAS
 
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     optional = set(extras) - {"all", "test"}

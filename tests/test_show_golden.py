@@ -69,6 +69,7 @@ DRAWINGS = {
     "narrow.txt": lambda: terminal(LONG, width=40),
     "compared.txt": lambda: terminal(SEEN, other=OTHER, names=NAMES),
     "hebrew.txt": lambda: terminal(HEBREW),
+    "hebrew-broken.txt": lambda: terminal(HEBREW, width=30, column=False),
     "crossed.svg": lambda: picture(CROSSED, tags=CROSSED.upos),
     "long.svg": lambda: picture(LONG, width=640),
     "compared.svg": lambda: picture(SEEN, other=OTHER, names=NAMES),

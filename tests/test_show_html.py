@@ -2,6 +2,8 @@
 
 import json
 import re
+import shutil
+import subprocess
 from html.parser import HTMLParser
 
 import pytest
@@ -13,7 +15,7 @@ from tanglewood.show.html import draw
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tree import Tree
 
-VOID = {"meta", "rect", "path", "polygon", "polyline"}
+VOID = {"meta", "rect", "path", "polygon"}
 
 
 class Page(HTMLParser):
@@ -149,6 +151,40 @@ def test_it_has_light_and_dark_colours_and_one_style_sheet():
     assert text.count("prefers-color-scheme: dark") == 1
     used, given = ({*re.findall(pattern, text)} for pattern in (r"var\((--\w+)\)", r"(--\w+):"))
     assert used == given
+
+
+PROBE = """<script>
+const words = document.querySelectorAll(".word");
+const seen = [];
+const lit = () => [...document.querySelectorAll(".on")].map((e) => e.dataset.word || `arc ${e.dataset.dependent}`);
+const note = () => seen.push([lit(), card.hidden ? "" : card.textContent]);
+words[0].focus(); note();
+words[0].dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true })); note();
+words[1].dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true })); note();
+document.querySelectorAll(".arc .hit")[2].dispatchEvent(new PointerEvent("pointerover", { bubbles: true })); note();
+document.querySelectorAll(".arc .hit")[2].dispatchEvent(new PointerEvent("pointerout", { bubbles: true })); note();
+document.body.replaceChildren(); document.body.textContent = JSON.stringify(seen);
+</script></body>"""
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
+def test_in_a_browser_keys_and_pointer_light_words_and_arcs(tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text(draw([sentence(Tree([2, 0, 2], ["nsubj", "root", "obj"]))]).replace("</body>", PROBE))
+    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
+    done = subprocess.run(
+        [*command, "--dump-dom", page.as_uri()], capture_output=True, text=True, timeout=60, check=True
+    )
+    first, second, escaped, arc, left = json.loads(Page(done.stdout).all("body")[0][2])
+    assert first == [
+        ["arc 1", "1", "2"],
+        "form1 (1)lemmalemma1UPOSupos1XPOSxpos1featuresfeats1relationnsubj of form2 (2)",
+    ]
+    assert second[0] == ["arc 2", "2"]
+    assert second[1].startswith("form2 (2)")
+    assert escaped == [[], ""]
+    assert arc == [["arc 3", "2", "3"], ""]
+    assert left == [[], ""]
 
 
 def test_right_to_left_text_says_so():

@@ -73,7 +73,7 @@ def check_arc(group, found, label):
         assert begin_x == end_x
         return True
     if written(group, "goal") is not None:
-        assert written(group, "goal") == str(head)
+        assert written(group, "goal").strip("‹› ") == str(head)
         assert found[head].get("y") != found[dependent].get("y")
         return False
     assert near(begin_x, found[head])
@@ -97,7 +97,7 @@ def test_every_arc_is_drawn_once_and_can_be_followed(tree, width):
     for bundle in bundles:
         head, *_, last = *numbers(bundle, "head"), *numbers(bundle, "dependent")
         assert near(stops(bundle)[0][0], found[head])
-        assert written(bundle, "goal").endswith(str(last))
+        assert written(bundle, "goal").strip("‹› ").endswith(str(last))
     assert width is not None or not bundles
 
 
@@ -188,6 +188,14 @@ def test_two_trees_in_one_picture_overlap_nowhere_and_show_every_arc_once(pair, 
     assert drawn == {"both": sets[0] & sets[1], "first": sets[0] - sets[1], "second": sets[1] - sets[0]}
 
 
+def test_a_label_above_the_words_does_not_give_way_to_arcs_below_them():
+    svg = draw(Tree([0, 1, 1, 1, 1]), ["word"] * 5, other=Tree([0, 5, 2, 2, 1]))
+    (group,) = [group for group in groups(svg) if numbers(group, "dependent") == [3] and "first" in group.get("class")]
+    ends = [stops(group)[0][0], stops(group)[-1][0]]
+    label = next(text for text in group.iter(f"{SVG}text") if text.get("class") == "label")
+    assert abs(float(label.get("x")) - sum(ends) / 2) <= 1
+
+
 def test_arcs_of_one_tree_only_are_bold_and_the_legend_names_the_trees():
     svg = draw(Tree([2, 0]), ["a", "b"], other=Tree([0, 1]), names=("gold", "<mine>"))
     weights = {group.get("class").split()[-1]: group.find(f"{SVG}path").get("stroke-width") for group in groups(svg)}
@@ -269,6 +277,7 @@ def test_nothing_is_fetched_and_no_id_can_clash():
 def test_words_are_numbers_without_forms_and_right_to_left_words_say_so():
     assert ">1</text>" in draw(Tree([2, 0]))
     assert 'direction="rtl">שלום</text>' in draw(Tree([0]), ["שלום"])
+    assert 'direction="rtl">&amp;שלום</text>' in draw(Tree([0]), ["&שלום"])
     assert "rtl" not in draw(Tree([0]), ["peace"])
 
 
@@ -309,7 +318,7 @@ def test_what_does_not_fit_is_an_error():
         draw(Tree([0, 1]), ["a"])
     with pytest.raises(ValueError, match="3 tags for a tree of 2 words"):
         draw(Tree([0, 1]), tags=["X"] * 3)
-    with pytest.raises(ValueError, match="a tree of 1 words to compare with one of 2"):
+    with pytest.raises(ValueError, match="1 others for a tree of 2 words"):
         draw(Tree([0, 1]), other=Tree([0]))
     with pytest.raises(ValueError, match="200 pixels or more, not 100"):
         draw(Tree([0, 1]), width=100)

@@ -51,8 +51,8 @@ def follow(rows, here, length):
     """The head of each word with an arrowhead; `here` has the words of the line and where they begin."""
     rows = [row.ljust(max(map(len, rows))) for row in rows]
 
-    def word_at(x):  # lines may stand one column beside their word
-        return next(word for word, start in here.items() if -1 <= x - start <= length)
+    def word_at(x):  # many lines may need more room than their word
+        return min(here, key=lambda word: abs(here[word] + length / 2 - x))
 
     heads = {}
     for arrow in re.finditer("▼", rows[-1] if rows else ""):

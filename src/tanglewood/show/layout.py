@@ -6,14 +6,14 @@ edge; a sentence that is written from right to left has its first word in the la
 """
 
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby, pairwise
 
 from tanglewood.treebank.tree import Tree
 
 BOTH, FIRST, SECOND = "both", "first", "second"  # of two analyses: which of them have an arc
-MOST_BALANCED = 250  # words of a sentence whose lines are made equally long
+MOST_BALANCED = 250  # words of a sentence for which several ways to break it are tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ def tree_arcs(tree: Tree, other: Tree | None = None) -> list[Arc]:
 def lay_out(
     arcs: Sequence[Arc], word_widths: Sequence[int], measure: Measure, *, most: int | None, right_to_left: bool = False
 ) -> list[Line]:
-    """Return the lines of a drawing, none wider than `most` unless a single word needs that; all about equally wide.
+    """Return the lines of a drawing, broken where few arcs are cut; none is wider than `most` unless one word needs it.
 
     An arc between two lines is in both of them: at its dependent with its label, at its head together with others.
     """
@@ -149,15 +149,18 @@ def lay_out(
     if most is None:
         return [sentence.line(1, len(word_widths))] if word_widths else []
     lines = sentence.broken(most)
-    low, high = most // 2, most
-    while len(lines) > 1 and high - low > 1 + most // 50 and len(word_widths) <= MOST_BALANCED:
-        middle = (low + high) // 2
-        narrower = sentence.broken(middle, at_most=len(lines))
-        if len(narrower) > len(lines) or max(line.width for line in narrower) > most:
-            low = middle
-        else:
-            lines, high = narrower, middle
-    return lines
+    tries = [lines]
+    for share in range(15, 8, -1) if len(lines) > 1 and len(word_widths) <= MOST_BALANCED else ():
+        narrower = sentence.broken(most * share // 16, at_most=len(lines))
+        if len(narrower) > len(lines):
+            break
+        tries.append(narrower)
+    return min(tries, key=lambda lines: (any(line.width > most for line in lines), sentence.ugliness(lines)))
+
+
+def in_one_line(arcs: Sequence[Arc], length: int, *, right_to_left: bool = False) -> list[Piece]:
+    """Return columns and levels of all arcs for a medium that places words and labels itself."""
+    return _Sentence(arcs, [0] * length, Measure(0, 0, 0, len, 0), right_to_left).pieces(1, length)
 
 
 class _Sentence:
@@ -191,19 +194,30 @@ class _Sentence:
             while line.width > most and last > first:
                 last -= 1
                 line = self.line(first, last)
-            shortest = first + 3 * (last - first) // 4
-            better = min(range(last, shortest - 1, -1), key=self.cut.__getitem__) if last < n else last
+            better = self._best_end(first, last)
             shorter = line if better == last else self.line(first, better)
             lines.append(shorter if shorter.width <= most else line)
             first += len(lines[-1].words)
         return lines
 
+    def _best_end(self, first: int, last: int) -> int:
+        """Return the word after which to break a line that may go on to `last`: few arcs cut, and not far too early."""
+        if last in (first, len(self.widths)):
+            return last
+        ends = range(last, first + (last - first) // 2 - 1, -1)
+        return min(ends, key=lambda end: self.cut[end] + 2 * (last - end) / (last - first))
+
+    def ugliness(self, lines: Sequence[Line]) -> float:
+        """Return how many arcs the breaks cut, and a little more if the lines are of different width."""
+        widest = max([line.width for line in lines], default=1)
+        return sum(self.cut[max(line.words)] + 3 * (1 - line.width / widest) ** 2 for line in lines)
+
     def line(self, first: int, last: int) -> Line:
         """Return a line of the words from `first` to `last`."""
         words = [*range(first, last + 1)]
-        return plan(words[::-1] if self.right_to_left else words, self._pieces(first, last), self.widths, self.measure)
+        return plan(words[::-1] if self.right_to_left else words, self.pieces(first, last), self.widths, self.measure)
 
-    def _pieces(self, first: int, last: int) -> list[Piece]:
+    def pieces(self, first: int, last: int) -> list[Piece]:
         """Return what a line shows of the arcs, in the order of their dependents; then the arcs that leave it."""
 
         def column(word: int) -> int:
@@ -337,6 +351,13 @@ def _ports(column: int, pieces: Sequence[Piece], *, below: bool, most: int) -> l
         for side in (lefts, roots, rights)
         for _, group in groupby(side, key=lambda i: (pieces[i].head == column, pieces[i].kind))
     ]
+
+
+def check_lengths(tree: Tree, **given: Sized | None) -> None:
+    """Raise an error if something that is given for the words of a tree, or another tree, has not its length."""
+    for name, things in given.items():
+        if things is not None and len(things) != len(tree):
+            raise ValueError(f"{len(things)} {name} for a tree of {len(tree)} words")
 
 
 def clean(text: str) -> str:

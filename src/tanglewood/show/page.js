@@ -36,19 +36,25 @@ function show(element) {
   card.replaceChildren(make("h2", rows[0][1]), list);
   for (const [name, value] of rows.slice(1)) {
     if (name) {
-      const detail = document.createElement("dd");
-      for (const part of name === "features" ? value.split("|") : [value]) detail.append(make("div", part));
-      list.append(make("dt", name), detail);
+      list.append(make("dt", name), make("dd", name === "features" ? value.replaceAll("|", ", ") : value));
     } else {
       card.append(make("p", value));
     }
   }
   card.hidden = false;
   const box = element.getBoundingClientRect();
-  const left = Math.min(Math.max(8, box.left + box.width / 2 - card.offsetWidth / 2), innerWidth - card.offsetWidth - 8);
-  const fits = box.bottom + 28 + card.offsetHeight < innerHeight;
-  card.style.left = `${left + scrollX}px`;
-  card.style.top = `${(fits ? box.bottom + 24 : box.top - card.offsetHeight - 8) + scrollY}px`;
+  const place = (left, top) => Object.assign(card.style, { left: `${left + scrollX}px`, top: `${top + scrollY}px` });
+  const right = innerWidth - card.offsetWidth - 8;
+  const middle = Math.min(Math.max(8, box.left + box.width / 2 - card.offsetWidth / 2), right);
+  const below = svg.querySelector(".number") ? box.bottom + 24 : svg.getBoundingClientRect().bottom - 8;
+  const above = element.closest("figure").getBoundingClientRect().top - card.offsetHeight - 4;
+  if (below + card.offsetHeight + 4 < innerHeight) {
+    place(middle, below);
+  } else if (above >= 0) {  // not over the arcs
+    place(middle, above);
+  } else {
+    place(box.left > innerWidth / 2 ? 8 : right, innerHeight - card.offsetHeight - 8);
+  }
 }
 
 function clear() {

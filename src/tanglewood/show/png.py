@@ -1,6 +1,6 @@
 """Turn an SVG drawing into a PNG picture, with resvg: an optional extra, one wheel without libraries of the system.
 
-Words are drawn in the fonts of the machine; a script for which it has none comes out as empty boxes.
+Words are drawn in the fonts of the machine; a script for which it has none comes out as empty boxes or not at all.
 """
 
 import importlib.util

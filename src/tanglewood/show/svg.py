@@ -18,6 +18,7 @@ from tanglewood.show.layout import (
     Line,
     Measure,
     Piece,
+    check_lengths,
     clean,
     is_right_to_left,
     lay_out,
@@ -38,6 +39,7 @@ DATA_TURNED = ' data-direction="rtl"'
 WIDTH = 1200  # of the picture; a longer sentence is continued in a further line
 FONTS = "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif"
 SIGN_FONTS = "'Noto Sans Math', 'DejaVu Sans', 'Segoe UI', Helvetica, Arial, sans-serif"  # Noto Sans has no ≠
+WIDE = "mwMW@%—…→←≠жмфшщыюЖМФШЩЫЮ"  # as wide as high
 
 # Light colours stand in attributes, which every program understands; browsers in dark mode follow the style sheet.
 PAGE, WORD, TAG, PLAIN, MARKED = "#ffffff", "#1b1f24", "#656d76", "#4a5361", "#c2410c"
@@ -77,11 +79,7 @@ def draw(
     its head, dependent and level as data. Where lines are broken, a group of class `bundle` shows what leaves a word
     for another line. Words have class `word` and their number as data.
     """
-    for name, given in (("forms", forms), ("tags", tags), ("descriptions", focusable)):
-        if given is not None and len(given) != len(tree):
-            raise ValueError(f"{len(given)} {name} for a tree of {len(tree)} words")
-    if other is not None and len(other) != len(tree):
-        raise ValueError(f"a tree of {len(other)} words to compare with one of {len(tree)}")
+    check_lengths(tree, forms=forms, tags=tags, descriptions=focusable, others=other)
     if width is not None and width < 200:
         raise ValueError(f"a picture needs a width of 200 pixels or more, not {width}")
     words = [clean(form) for form in forms or map(str, range(1, len(tree) + 1))]
@@ -95,9 +93,8 @@ def draw(
     most = None if width is None else width - 2 * MARGIN
     lines = lay_out(tree_arcs(tree, other), below, MEASURE, most=most, right_to_left=turned)
 
-    sheet = _Sheet(max([line.width for line in lines], default=0), words, marks if tags else None, focusable)
-    sheet.numbered = len(lines) > 1
-    sheet.compared = other is not None
+    sheet = _Sheet(words, marks if tags else None, focusable, numbered=len(lines) > 1, compared=other is not None)
+    sheet.width = max([line.width for line in lines], default=0)
     if other is not None:
         sheet.legend(names)
     for line in lines:
@@ -135,26 +132,37 @@ def _em(char: str) -> float:
     """Return the width of a character as a part of the font size."""
     if unicodedata.category(char) in {"Mn", "Me", "Cf"}:
         return 0.0
-    if unicodedata.east_asian_width(char) in {"W", "F"} or char in "mwMW@%—…→←≠":
+    if unicodedata.east_asian_width(char) in {"W", "F"} or char in WIDE:
         return 1.0
-    if char in "iljI.,:;'|!() ":
+    if char in "iljI.,:;'|!()‹› ":
         return 0.4
+    if "\u0530" <= char <= "\u058f" or "\u0b80" <= char <= "\u0dff" or "\u10a0" <= char <= "\u10ff":
+        return 0.8  # Armenian, the scripts of southern India, Georgian
     return 0.75 if char.isupper() else 0.63
 
 
-MEASURE = Measure(gap=20, step=10, pad=15, text_width=lambda text: text_width(text, LABEL_SIZE), arrow=8)
+MEASURE = Measure(gap=20, step=10, pad=15, text_width=lambda text: text_width(text, LABEL_SIZE), arrow=12)
 
 
 class _Sheet:
     """Collects the elements of a picture from top to bottom; `y` is where the next line begins."""
 
-    def __init__(self, width: int, words: list[str], marks: list[str] | None, focusable: Sequence[str] | None) -> None:
-        self.width = width
+    def __init__(
+        self,
+        words: list[str],
+        marks: list[str] | None,
+        focusable: Sequence[str] | None,
+        *,
+        numbered: bool,
+        compared: bool,
+    ) -> None:
         self.words = words
         self.marks = marks
         self.focusable = focusable
-        self.numbered = self.compared = False
+        self.numbered = numbered
+        self.compared = compared
         self.parts: list[str] = []
+        self.width = 0
         self.y = MARGIN
         self.lines = 0
 
@@ -190,7 +198,7 @@ class _Sheet:
         rows = baseline + ROW * (self.marks is not None)
         low = rows + ROW * self.numbered + 7  # the lower edge of all that belongs to the words
         depth = line.height(below=True)
-        bottom = low + LOWEST + LEVEL * max(depth, 0)
+        bottom = low + LOWEST + LEVEL * depth
         for index, piece in enumerate(line.pieces):
             xs = [shift + x[index] for x in (line.head_x, line.dependent_x, line.label_x)]
             if piece.below:
@@ -201,7 +209,7 @@ class _Sheet:
             x = shift + centre
             self.parts.append(self._word(x, baseline, word))
             if self.marks is not None:
-                self.parts.append(_text("tag", x, rows, escape(self.marks[word - 1]), TAG_SIZE, TAG))
+                self.parts.append(_text("tag", x, rows, self.marks[word - 1], TAG_SIZE, TAG))
             if self.numbered:
                 self.parts.append(_text("number", x, rows + ROW - 2, str(word), TAG_SIZE, TAG))
         if line.has_root(below=True):
@@ -213,7 +221,7 @@ class _Sheet:
         more = f' data-word="{word}"'
         if self.focusable is not None:
             more += f' tabindex="0" role="img" aria-label="{escape(clean(self.focusable[word - 1]))}"'
-        return _text("word", x, y, escape(self.words[word - 1]), WORD_SIZE, WORD, more)
+        return _text("word", x, y, self.words[word - 1], WORD_SIZE, WORD, more=more)
 
     def _arc(self, piece: Piece, head: int, dependent: int, label: int, *, outside: int, edge: int) -> None:
         """Draw one arc: a path with a gap for the label, an arrowhead and the label; `edge` is the words'."""
@@ -254,7 +262,7 @@ class _Sheet:
             self.parts += [
                 f'<polygon points="{dependent - 4},{back} {dependent + 4},{back} {dependent},{tip}"'
                 ' fill="currentColor"/>',
-                _text("label", label, text_y, _label(arc), LABEL_SIZE, "currentColor"),
+                _text("label", label, text_y, piece.text, LABEL_SIZE, "currentColor", xml=_label(arc)),
             ]
         self.parts += [*[goal] * bool(goal), "</g>"]
 
@@ -280,17 +288,19 @@ def _label(arc: Arc) -> str:
 
 def _goal(x: int, y: int, text: str, *, at_left: bool) -> str:
     """Name the words that a line leads to where it ends at the edge, with an angle that points there."""
-    out, anchor = (-1, "end") if at_left else (1, "start")
-    tip = x + out * (text_width(text, TAG_SIZE) + 9)
+    x, anchor, text = (x - 3, "end", f"‹ {text}") if at_left else (x + 3, "start", f"{text} ›")
     return (
-        f'<text class="goal" x="{x + out * 3}" y="{y + TAG_SIZE // 3}" font-size="{TAG_SIZE}" fill="currentColor"'
+        f'<text class="goal" x="{x}" y="{y + TAG_SIZE // 3}" font-size="{TAG_SIZE}" fill="currentColor"'
         f' text-anchor="{anchor}">{escape(text)}</text>'
-        f'<polyline points="{tip - out * 3},{y - 3} {tip},{y} {tip - out * 3},{y + 3}" fill="none"'
-        ' stroke="currentColor"/>'
     )
 
 
-def _text(kind: str, x: int, y: int, text: str, size: int, colour: str, more: str = "") -> str:
-    """Return a text element; `text` is XML already."""
+def _text(
+    kind: str, x: int, y: int, text: str, size: int, colour: str, *, more: str = "", xml: str | None = None
+) -> str:
+    """Return a text element with `more` attributes; `xml` stands for the text if that has elements of its own."""
     direction = ' direction="rtl"' if is_right_to_left(text) else ""
-    return f'<text class="{kind}" x="{x}" y="{y}" font-size="{size}" fill="{colour}"{more}{direction}>{text}</text>'
+    return (
+        f'<text class="{kind}" x="{x}" y="{y}" font-size="{size}" fill="{colour}"{more}{direction}>'
+        f"{escape(text) if xml is None else xml}</text>"
+    )

@@ -6,7 +6,7 @@ second colour. Of two analyses, what only the second has stands below the words.
 
 from collections.abc import Sequence
 
-from tanglewood.show.layout import FIRST, SECOND, Arc, Measure, clean, lay_out, runs_right_to_left, tree_arcs
+from tanglewood.show.layout import FIRST, SECOND, Arc, check_lengths, clean, in_one_line, runs_right_to_left, tree_arcs
 from tanglewood.treebank.tree import Tree
 
 ESCAPES = str.maketrans(
@@ -21,14 +21,11 @@ ESCAPES = str.maketrans(
         **{char: f"\\{char}" for char in "{}$#%_"},
     }
 )
-MEASURE = Measure(gap=2, step=1, pad=1, text_width=len, arrow=0)
 
 
 def draw(tree: Tree, forms: Sequence[str], *, tags: Sequence[str] | None = None, other: Tree | None = None) -> str:
     """Return the environment; `other` is a second tree of the same words to compare with."""
-    for name, given in (("forms", forms), ("tags", tags), ("words in the tree to compare with", other)):
-        if given is not None and len(given) != len(tree):
-            raise ValueError(f"{len(given)} {name} for a tree of {len(tree)} words")
+    check_lengths(tree, forms=forms, tags=tags, others=other)
     lines = ["% \\usepackage{tikz-dependency}", r"\begin{dependency}[theme=simple, label style={font=\footnotesize}]"]
     lines.append(r"  \begin{deptext}[column sep=0.8em]")
     turned = runs_right_to_left(forms)
@@ -37,15 +34,15 @@ def draw(tree: Tree, forms: Sequence[str], *, tags: Sequence[str] | None = None,
             texts = [f"{{{font}{latex(text)}}}" for text in row]
             lines.append("    " + r" \& ".join(texts[::-1] if turned else texts) + r" \\")
     lines.append(r"  \end{deptext}")
-    for line in lay_out(tree_arcs(tree, other), [1] * len(tree), MEASURE, most=None, right_to_left=turned):
-        for piece in line.pieces:
-            level = piece.level or 1 + line.height(below=piece.below)
-            where = f"{{{piece.dependent}}}" if piece.level == 0 else f"{{{piece.head}}}{{{piece.dependent}}}"
-            command = "deproot" if piece.level == 0 else "depedge"
-            options = ", ".join(
-                [f"edge height={0.5 + 2.5 * level:g}ex", *_look(piece.arcs[0], compared=other is not None)]
-            )
-            lines.append(f"  \\{command}[{options}]{where}{{{_label(piece.arcs[0])}}}")
+    pieces = in_one_line(tree_arcs(tree, other), len(tree), right_to_left=turned)
+    highest = {below: max((p.level for p in pieces if p.below == below), default=0) for below in (False, True)}
+    for piece in pieces:
+        level = piece.level or 1 + highest[piece.below]
+        where = f"{{{piece.head}}}{{{piece.dependent}}}" if piece.level else f"{{{piece.dependent}}}"
+        command = "depedge" if piece.level else "deproot"
+        look = _look(piece.arcs[0], compared=other is not None)
+        options = ", ".join([f"edge height={0.5 + 2.5 * level:g}ex", *look])
+        lines.append(f"  \\{command}[{options}]{where}{{{_label(piece.arcs[0])}}}")
     return "\n".join([*lines, r"\end{dependency}", ""])
 
 

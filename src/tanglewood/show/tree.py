@@ -16,6 +16,7 @@ from tanglewood.show.layout import (
     Measure,
     cell,
     cells,
+    check_lengths,
     clean,
     is_right_to_left,
     lay_out,
@@ -71,9 +72,7 @@ def draw(
     """
     if width is not None and width < 10:
         raise ValueError(f"a drawing needs a width of 10 columns or more, not {width}")
-    for name, given in (("forms", forms), ("tags", tags), ("words in the tree to compare with", other)):
-        if given is not None and len(given) != len(tree):
-            raise ValueError(f"{len(given)} {name} for a tree of {len(tree)} words")
+    check_lengths(tree, forms=forms, tags=tags, others=other)
     words = [_one_way(clean(form)) for form in forms]
     marks = None if tags is None else [_one_way(clean(tag)) for tag in tags]
     forced = column is False or (column is None and other is not None)
