@@ -316,26 +316,36 @@ class MoveWorker(Worker):
         self.search: Search | None = None
         self._beam: Beam | None = None
 
-    def _parse(self, sentence: Sentence, index: int) -> Iterator[Sentence]:
+    def turn_to(self, sentence: Sentence) -> Search:
+        """Return the search, set to this sentence, for those who take the moves themselves."""
+        self._encode([sentence])
+        return self._search_of(0)
+
+    def _search_of(self, index: int) -> Search:
+        """Return the search, set to one of the encoded sentences."""
         task = self._task
         scorer = self._workspace.turn_to(index)
         if self.search is None or self.search.scorer is not scorer:
             self.search = Search(task.system, scorer, len(task.labels), task.root_label)
             self._beam = Beam(self.search, self.choices.width) if self.choices.width > 1 else None
+        return self.search
+
+    def _parse(self, sentence: Sentence, index: int) -> Iterator[Sentence]:
+        search = self._search_of(index)
         state = State(len(sentence))
         if self._beam is None:
-            self.search.greedy(state)
-            yield sentence.with_tree(self._tree_of(state))
+            search.greedy(state)
+            yield sentence.with_tree(self.tree_of(state))
             return
         scores = self._beam.parse(state)
         choices = self.choices
         if choices.nbest == 1 and not choices.confidence:
-            yield sentence.with_tree(self._tree_of(state))
+            yield sentence.with_tree(self.tree_of(state))
             return
         trees = []
         for rank in range(len(scores)):
             self._beam.restore(state, rank)
-            trees.append(self._tree_of(state))
+            trees.append(self.tree_of(state))
         shares = [exp(score - scores[0]) for score in scores]
         # Several derivations may build the same tree; the best of them stands for it.
         different = [rank for rank, tree in enumerate(trees) if tree not in trees[:rank]]
@@ -356,7 +366,8 @@ class MoveWorker(Worker):
                 parsed = parsed.with_comments([f"# nbest = {place}", f"# log_probability = {scores[rank]:.4f}"])
             yield parsed
 
-    def _tree_of(self, state: State) -> Tree:
+    def tree_of(self, state: State) -> Tree:
+        """Return the tree of a state in which the parse is over."""
         return self._tree(state.word_heads(), state.word_labels())
 
 

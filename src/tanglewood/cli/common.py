@@ -146,12 +146,12 @@ class Reading:
         return 1 if self.errors and self.on_error == "report" else 0
 
 
-def choose_sentence(args: argparse.Namespace) -> Sentence:
-    """Return the sentence asked for by --sentence or --sent-id, by default the first."""
+def choose_sentence(args: argparse.Namespace, *, trees: bool = True) -> Sentence:
+    """Return the sentence asked for by --sentence or --sent-id, by default the first; it may lack a tree if told so."""
     (file,) = args.files
     reading = Reading(args)
     try:
-        return choose_from(reading.sentences(file), args, file)[1]
+        return choose_from(reading.sentences(file, trees=trees), args, file)[1]
     finally:
         reading.close()
 

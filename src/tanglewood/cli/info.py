@@ -17,6 +17,7 @@ EXAMPLES = "  tanglewood info\n  tanglewood info --json\n  tanglewood info model
 EXTRAS = {
     "plot": ("matplotlib", "plots of running time: oracle --plot"),
     "png": ("resvg_py", "pictures of trees: draw -o tree.png"),
+    "web": ("uvicorn", "the playground: serve"),
 }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from tanglewood.cli.common import (
@@ -12,10 +11,12 @@ from tanglewood.cli.common import (
     add_reading,
     add_system_options,
     choose_sentence,
+    given_options,
     make_systems,
     print_json,
+    use_one_matrix_thread,
 )
-from tanglewood.errors import OracleError
+from tanglewood.errors import ConfigError, OracleError
 
 if TYPE_CHECKING:
     import argparse
@@ -25,7 +26,8 @@ EXAMPLES = """\
   tanglewood trace examples/figure1.conllu --system swap
   tanglewood trace examples/figure1.conllu --system swap --oracle lazy
   tanglewood trace examples/figure2-lacroix.conllu --system three-step
-  tanglewood trace treebank.conllu --sent-id s17 --system attardi-all --json"""
+  tanglewood trace treebank.conllu --sent-id s17 --system attardi-all --json
+  tanglewood trace -m model.tw words.conllu     the moves of a trained parser; with --json their scores, too"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,31 +35,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_reading(parser, files=1)
     add_json(parser)
     add_choice(parser)
-    parser.add_argument("--system", default="swap", metavar="NAME", help="transition system (default swap; see info)")
+    parser.add_argument("--system", metavar="NAME", help="transition system (default swap; see info)")
     parser.add_argument("--oracle", metavar="NAME", help="its oracle (default: the first that info lists)")
     parser.add_argument("--single-root", action="store_true", help="let the system keep trees single-rooted")
+    parser.add_argument("-m", "--model", metavar="MODEL", help="follow this model of moves instead of an oracle")
     add_system_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the derivation; exit status 1 if the system does not cover the tree."""
-    from tanglewood.show.trace import Step, format_trace, trace
+    from tanglewood.show.trace import Step, count_transitions, format_trace, trace, trace_model
 
-    (system,) = make_systems([args.system], args).values()
-    system.single_root = args.single_root
-    sentence = choose_sentence(args)
+    sentence = choose_sentence(args, trees=args.model is None)
+    if args.model:
+        if args.system or args.oracle or args.single_root or given_options(args):
+            raise ConfigError("a model has its own system: --system, --oracle and options of systems do not go with -m")
+        use_one_matrix_thread()
+        from tanglewood.parser import load
+
+        parser = load(args.model)
+        system = parser.model.task.system
+        found = trace_model(parser, sentence)
+    else:
+        (system,) = make_systems([args.system or "swap"], args).values()
+        system.single_root = args.single_root
+        found = trace(system, sentence.tree(), args.oracle)
     steps: list[Step] = []
     failure = None
     try:
-        for step in trace(system, sentence.tree(), args.oracle):
-            steps.append(step)
+        steps.extend(found)
     except OracleError as error:
         failure = error
     if args.json:
-        print_json([{**asdict(step), "transition": step.transition} for step in steps])
+        print_json([step.as_dict() for step in steps])
     else:
         print(format_trace(steps, sentence.forms, system.aside_name))
-        print(f"\n{len(steps) - 1} transitions for {len(sentence)} words")
+        print(f"\n{count_transitions(steps)} transitions for {len(sentence)} words")
     if failure:
         print(f"tanglewood trace: {failure}", file=sys.stderr)
     return 1 if failure else 0

@@ -1,4 +1,3 @@
-cimport cython
 from tanglewood.core.state cimport State
 from tanglewood.core.system cimport TransitionSystem
 
@@ -12,6 +11,7 @@ cdef class Search:
     cdef readonly TransitionSystem system
     cdef readonly MoveScorer scorer
     cdef readonly int n_labels, root_label
+    cdef int chosen_label
     cdef readonly long moves_taken, states_scored, labels_scored
     cdef bint label_matters
     cdef float[::1] move_scores, spare_scores, label_scores
@@ -21,6 +21,8 @@ cdef class Search:
     cdef bint _is_root_arc(self, State s, int move) noexcept nogil
     cdef bint _fits(self, State s, int move, int label, int head) noexcept nogil
     cdef int _best_label(self, State s, int move, bint scored) noexcept nogil
-    @cython.locals(score=float)
+    cdef int _choose(self, State s) noexcept nogil
     cdef void _greedy(self, State s) noexcept nogil
     cpdef greedy(self, State s)
+    cpdef choose(self, State s)
+    cpdef weigh(self, State s)

@@ -38,6 +38,7 @@ class Search:
         self.n_labels = n_labels
         self.root_label = root_label
         self.label_matters = system.label_matters
+        self.chosen_label = -1
         self.moves_taken = self.states_scored = self.labels_scored = 0
         self.move_scores = array("f", bytes(4 * system.n_moves))
         self.spare_scores = array("f", bytes(4 * system.n_moves))
@@ -79,23 +80,28 @@ class Search:
                 best = label
         return best
 
+    def _choose(self, s: State) -> int:
+        """Return the best move of a state that is not final; ``chosen_label`` is then its label."""
+        legal = 0
+        best = -1
+        for move in range(self.system.n_moves):
+            if self.system._is_legal(s, move, -1):
+                legal += 1
+                best = move
+        if legal > 1:
+            self._score_moves(s, self.move_scores)
+            for move in range(self.system.n_moves):
+                if self.move_scores[move] > self.move_scores[best] and self.system._is_legal(s, move, -1):
+                    best = move
+        self.chosen_label = -1
+        if self.system.labelled[best]:
+            self.chosen_label = self._best_label(s, best, legal > 1)
+        return best
+
     def _greedy(self, s: State) -> None:
         while not self.system._is_final(s):
-            legal = 0
-            best = -1
-            for move in range(self.system.n_moves):
-                if self.system._is_legal(s, move, -1):
-                    legal += 1
-                    best = move
-            if legal > 1:
-                self._score_moves(s, self.move_scores)
-                for move in range(self.system.n_moves):
-                    if self.move_scores[move] > self.move_scores[best] and self.system._is_legal(s, move, -1):
-                        best = move
-            label = -1
-            if self.system.labelled[best]:
-                label = self._best_label(s, best, legal > 1)
-            self._take(s, best, label)
+            move = self._choose(s)
+            self._take(s, move, self.chosen_label)
         self.system._finish(s)
 
     def greedy(self, s: State) -> None:
@@ -104,3 +110,16 @@ class Search:
             s._clear()
             self.system._start(s)
             self._greedy(s)
+
+    def choose(self, s: State) -> tuple[int, int]:
+        """Return the move and the label (or -1) that greedy search takes in a state that is not final."""
+        move = self._choose(s)
+        return (move, self.chosen_label)
+
+    def weigh(self, s: State) -> list[tuple[int, int, float]]:
+        """Return every legal move with its best label (or -1) and the move's score."""
+        legal = self.system.legal_moves(s)
+        self._score_moves(s, self.move_scores)
+        scores = [self.move_scores[move] for move in legal]
+        labels = [self._best_label(s, move, True) if self.system.moves[move].labelled else -1 for move in legal]
+        return list(zip(legal, labels, scores, strict=True))

@@ -13,16 +13,19 @@ ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 BLANK = " \t\r\n\x0b\x0c"  # what bytes.isspace() takes for white space
 BOM = "\ufeff".encode()
 SPAN_PLACE, SPAN_LINE, SPAN_FORM, SPAN_HEAD, SPAN_DEPREL, SPAN_DEPS, SPAN_END, SPAN_FIELDS = range(8)
-MOST_KEPT = 10_000  # different labels whose text is remembered
+MOST_KEPT = 10_000  # different labels whose text is remembered,
+LONGEST_KEPT = 100  # if it is no longer than so many bytes
 
 
 class _Texts(dict[bytes, str]):
     """Decodes bytes that come again and again, and remembers them."""
 
     def __missing__(self, data: bytes) -> str:
-        if len(self) >= MOST_KEPT:
-            self.clear()
-        text = self[data] = data.decode()
+        text = data.decode()
+        if len(data) <= LONGEST_KEPT:
+            if len(self) >= MOST_KEPT:
+                self.clear()
+            self[data] = text
         return text
 
 
@@ -46,12 +49,12 @@ def scan_block(
 
 def comment_value(lines: Iterable[str], key: str) -> str | None:
     """Return the value of the first comment ``# key = value``, or None."""
-    pattern = re.compile(rf"\ufeff?#\s*{re.escape(key)}\s*=\s*(.*?)\s*")
+    pattern = re.compile(rf"\ufeff?#\s*{re.escape(key)}\s*=")
     for line in lines:
         if line.startswith(("#", "\ufeff#")):
-            match = pattern.fullmatch(line)
+            match = pattern.match(line)
             if match:
-                return match[1]
+                return line[match.end() :].strip()
         elif line.strip(BLANK + "\ufeff"):
             break  # comments stand above the words only
     return None
@@ -246,7 +249,7 @@ class Sentence:
         """Return the bytes of labels, given by node, that are not all known to fit into a column."""
         for number, label in enumerate(labels[1:], 1):
             if label and not any(c in label for c in "\t\r\n"):
-                if len(_LABELS) < MOST_KEPT:
+                if len(_LABELS) < MOST_KEPT and len(label) <= LONGEST_KEPT:
                     _LABELS[label] = label.encode()
             elif label != self.deprels[number - 1]:
                 problem = f"label {label!r} of word {number} is no column; it should be a text without tab or newline"

@@ -1,0 +1,110 @@
+"""Open the playground: a page in the browser that parses sentences, steps through derivations and browses treebanks."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from contextlib import suppress
+from dataclasses import fields
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tanglewood.cli.common import use_one_matrix_thread
+from tanglewood.errors import MissingExtraError, ModelError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from tanglewood.web.models import Model
+
+HELP = "a playground in the browser, and its JSON interface"
+EXAMPLES = """\
+  tanglewood serve --open
+  tanglewood serve -m czech.tw dutch.tw --port 8080
+  tanglewood serve --host 0.0.0.0 --allow-host trees.example.org --workers 8"""
+LIMITS = {  # field of Limits -> (metavar, help)
+    "max_body": ("BYTES", "largest request"),
+    "max_text": ("N", "most characters of raw text"),
+    "max_words": ("N", "longest sentence"),
+    "max_sentences": ("N", "most sentences to parse and draw at once"),
+    "max_steps": ("N", "longest derivation"),
+    "seconds": ("S", "time for one request"),
+    "workers": ("N", "requests worked on at once"),
+    "waiting": ("N", "requests that may wait beside them"),
+}
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument(
+        "-m", "--model", nargs="+", default=[], metavar="MODEL", help="model files (default: the bundled English one)"
+    )
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen at (default 127.0.0.1: this machine)")
+    parser.add_argument("--port", type=int, default=8000, help="port to listen at (default 8000; 0: any free one)")
+    parser.add_argument("--open", action="store_true", help="open the page in the browser")
+    parser.add_argument(
+        "--allow-host",
+        nargs="+",
+        metavar="NAME",
+        help="host names to answer to (default: those of this machine; with another --host any)",
+    )
+    group = parser.add_argument_group("limits of one server")
+    for name, (metavar, help_) in LIMITS.items():
+        kind = float if name == "seconds" else int
+        group.add_argument(f"--{name.replace('_', '-')}", type=kind, metavar=metavar, help=help_)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve until interrupted."""
+    missing = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
+    if missing:
+        raise MissingExtraError(f"the playground needs {' and '.join(missing)}: pip install 'tanglewood[web]'")
+    use_one_matrix_thread()
+    import uvicorn
+
+    from tanglewood.web.api import Playground
+    from tanglewood.web.app import LOOPBACK as NAMES
+    from tanglewood.web.app import make_app
+    from tanglewood.web.limits import Limits
+
+    given = {field.name: getattr(args, field.name) for field in fields(Limits)}
+    limits = Limits(**{name: value for name, value in given.items() if value is not None})
+    hosts = args.allow_host or (NAMES if args.host in LOOPBACK else None)
+    app = make_app(Playground(_load(args.model), limits), hosts=hosts)
+    family = socket.AF_INET6 if ":" in args.host else socket.AF_INET
+    with socket.create_server((args.host, args.port), family=family, backlog=256) as listening:
+        shown = f"[{args.host}]" if family == socket.AF_INET6 else args.host
+        address = f"http://{shown}:{listening.getsockname()[1]}/"
+        print(f"tanglewood is at {address} (Ctrl-C ends it)", flush=True)
+        if args.open:
+            import webbrowser
+
+            webbrowser.open(address)
+        config = uvicorn.Config(
+            app, log_level="warning", server_header=False, ws="none", timeout_graceful_shutdown=3, timeout_keep_alive=30
+        )
+        with suppress(KeyboardInterrupt):  # raised again when all is closed
+            uvicorn.Server(config).run(sockets=[listening])
+        print("\ntanglewood serve: ended", file=sys.stderr)
+    return 0
+
+
+def _load(paths: list[str]) -> dict[str, Model]:
+    """Return the models by name; without any the bundled one, if there is one."""
+    from tanglewood.web.models import Model
+
+    if not paths:
+        try:
+            return {"english": Model.load()}
+        except (ModelError, OSError) as error:
+            print(f"tanglewood serve: no model ({error}); CoNLL-U can be shown, text not parsed", file=sys.stderr)
+            return {}
+    models: dict[str, Model] = {}
+    for path in paths:
+        name = Path(path).stem
+        while name in models:
+            name += "'"
+        models[name] = Model.load(path)
+    return models

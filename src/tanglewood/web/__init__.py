@@ -1,0 +1,1 @@
+"""The playground: a small ASGI application, its JSON interface and its page."""

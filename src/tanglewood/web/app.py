@@ -1,0 +1,188 @@
+"""The ASGI application: routes, and what every answer and every request must keep to."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import asynccontextmanager
+from importlib.resources import files
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import Message, Receive, Scope, Send
+
+from tanglewood.errors import LocatedError, TanglewoodError
+from tanglewood.web.api import Playground
+from tanglewood.web.fields import Body, decode
+from tanglewood.web.limits import Deadline, Desk, Problem, short
+from tanglewood.web.openapi import describe
+from tanglewood.web.treebank import browse
+
+LOG = logging.getLogger("tanglewood.web")
+TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        *(f"{kind}-src 'self'" for kind in ("script", "style", "img", "connect")),
+        *(f"{kind} 'none'" for kind in ("base-uri", "form-action", "frame-ancestors")),
+    ]
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-cache",
+}
+Work = Callable[[Body, Deadline], dict[str, Any]]
+
+
+def make_app(playground: Playground | None = None, *, hosts: Collection[str] | None = LOOPBACK) -> Guard:
+    """Return the application; it answers requests to these host names only, with None to any.
+
+    Only names of this machine by default: else a foreign page could have its own name lead here (DNS rebinding).
+    """
+    play = playground or Playground()
+    desk = Desk(play.limits)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        desk.close()
+
+    def post(work: Work) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            data = await _body(request, play)
+            return _json(await desk.run(lambda deadline: _encoded(work(decode(data), deadline))))
+
+        return answer
+
+    async def systems(_: Request) -> Response:
+        return _json(_encoded(play.systems()))
+
+    async def openapi(_: Request) -> Response:
+        return _json(_encoded(describe()))
+
+    inner = Starlette(
+        routes=[
+            Route("/api/parse", post(play.parse), methods=["POST"]),
+            Route("/api/trace", post(play.trace), methods=["POST"]),
+            Route("/api/treebank", post(lambda body, deadline: browse(body, play.limits, deadline)), methods=["POST"]),
+            Route("/api/systems", systems),
+            Route("/api/openapi.json", openapi),
+            *_pages(),
+        ],
+        exception_handlers={
+            Problem: _refuse,
+            TanglewoodError: _refuse,
+            HTTPException: _refuse,
+            ClientDisconnect: _refuse,
+            Exception: _fail,
+        },
+        lifespan=lifespan,
+    )
+    return Guard(inner, hosts)
+
+
+def _pages() -> list[Route]:
+    """Return a route for every file of the page; they are read once, now."""
+
+    def page(content: bytes, kind: str) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(_: Request) -> Response:
+            return Response(content, media_type=kind)
+
+        return answer
+
+    routes = []
+    for file in files("tanglewood.web").joinpath("static").iterdir():
+        kind = TYPES.get(file.name[file.name.rfind(".") :])
+        if kind:
+            path = "/" if file.name == "index.html" else f"/static/{file.name}"
+            routes.append(Route(path, page(file.read_bytes(), kind)))
+    return routes
+
+
+async def _body(request: Request, play: Playground) -> bytes:
+    """Return the bytes of a request that is JSON and not too large."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":  # a form of a foreign page cannot send this kind unasked
+        raise Problem(415, f"the content type is {kind or 'missing'}; it should be application/json")
+    most = play.limits.max_body
+    too_large = Problem(413, f"the request is larger than the {most:,} bytes it may have; send it in parts")
+    length = request.headers.get("content-length", "")
+    if length.isdecimal() and int(length) > most:
+        raise too_large
+    data = bytearray()
+    try:
+        async with asyncio.timeout(play.limits.seconds):
+            async for chunk in request.stream():
+                data += chunk
+                if len(data) > most:
+                    raise too_large
+    except TimeoutError:
+        raise Problem(408, f"the request did not arrive within {play.limits.seconds:g} seconds") from None
+    return bytes(data)
+
+
+def _encoded(content: dict[str, Any]) -> bytes:
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def _json(content: bytes) -> Response:
+    return Response(content, media_type="application/json", headers={"Cache-Control": "no-store"})
+
+
+async def _refuse(_: Request, error: Exception) -> Response:
+    """Tell the client what is wrong with the request, and where."""
+    if isinstance(error, Problem):
+        return JSONResponse(error.content, error.status, error.headers)
+    if isinstance(error, LocatedError):
+        where = {"line": error.line, "sent_id": error.sent_id}
+        found = {name: value for name, value in where.items() if value is not None}
+        return JSONResponse({"error": short(error.problem), **found}, 422)
+    if isinstance(error, HTTPException):
+        return JSONResponse({"error": error.detail}, error.status_code, error.headers)
+    return JSONResponse({"error": short(str(error))}, 400 if isinstance(error, ClientDisconnect) else 422)
+
+
+async def _fail(request: Request, error: Exception) -> Response:
+    LOG.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    return JSONResponse({"error": "the server failed at this request; its log says how"}, 500)
+
+
+class Guard:
+    """Refuses foreign host names and adds the headers that keep a browser from doing more than it should."""
+
+    def __init__(self, app: Starlette, hosts: Collection[str] | None) -> None:
+        self.app = app
+        self.hosts = None if hosts is None else {host.lower() for host in hosts}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        host = Headers(scope=scope).get("host", "").lower()
+        name = host if host.endswith("]") else host.rpartition(":")[0] or host
+        if self.hosts is not None and name not in self.hosts:
+            refusal = JSONResponse({"error": f"this server does not answer to the host name {name!r}"}, 421)
+            await refusal(scope, receive, guarded)
+            return
+        await self.app(scope, receive, guarded)

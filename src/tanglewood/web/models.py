@@ -1,0 +1,36 @@
+"""Models as the playground uses them: a parser, and for raw text the pipeline around it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tanglewood.parser import Parser
+from tanglewood.text.pipeline import PieceTagger, Pipeline, load_parts
+from tanglewood.treebank.sentence import Sentence
+from tanglewood.web.limits import Problem
+
+
+class Model:
+    """A parser and, if the model file has one, the pipeline that splits and tags text; it serves all threads."""
+
+    def __init__(self, parser: Parser, pipeline: Pipeline | None = None) -> None:
+        self.parser = parser
+        self.pipeline = pipeline
+
+    @classmethod
+    def load(cls, path: str | Path | None = None) -> Model:
+        """Read a model file, by default the one that comes with tanglewood."""
+        return cls(*load_parts(path))
+
+    def tag_text(self, text: str) -> list[Sentence]:
+        """Split text into sentences and words, and tag them."""
+        if self.pipeline is None:
+            raise Problem(422, "this model has a parser only, which needs words and tags: send CoNLL-U", field="text")
+        return self.pipeline.tag_text(text)
+
+    def tag(self, sentences: Sequence[Sentence]) -> list[Sentence]:
+        """Fill the columns of tags that hold nothing, if the model can."""
+        if self.pipeline is None:
+            return list(sentences)
+        return PieceTagger(self.pipeline.tagger).tag(sentences)

@@ -1,0 +1,16 @@
+// The state of the page lives behind the # of its address, so that a link or a reload brings it back.
+
+export function readAddress() {
+  return Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+}
+
+/** Change some of the state; values that are empty disappear from the address. */
+export function writeAddress(changes) {
+  const all = new URLSearchParams(location.hash.slice(1));
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === "" || value === null || value === undefined) all.delete(name);
+    else all.set(name, value);
+  }
+  const text = all.toString();
+  if (`#${text}` !== location.hash) history.replaceState(null, "", text ? `#${text}` : location.pathname);
+}
