@@ -235,6 +235,20 @@ def test_an_interrupted_preparation_goes_on_where_it_stopped_and_gives_the_same(
         prepare(train, dev, folds=2, options=options, seed=2, folder=tmp_path / "parts")
 
 
+@pytest.mark.skipif(not COMPILED, reason="learns taggers and parsers of full size")
+def test_the_command_learns_the_same_bytes_with_any_number_of_threads(tmp_path, capsys):
+    for part, seed in (("train", 1), ("dev", 2)):
+        (tmp_path / f"{part}.conllu").write_bytes(b"".join(s.to_bytes() for s in written(12, seed)))
+    for name, more in (("one", []), ("two", ["--threads", "2"])):
+        command = ["train", "--pipeline", tmp_path / "train.conllu", "--dev", tmp_path / "dev.conllu"]
+        command += ["--epochs", 1, "--set", "folds=2", "-o", tmp_path / f"{name}.tw", *more]
+        assert main([str(part) for part in command]) == 0
+        assert not (tmp_path / f"{name}.tw.parts").exists()
+    assert (tmp_path / "one.tw").read_bytes() == (tmp_path / "two.tw").read_bytes()
+    assert "left" in capsys.readouterr().err
+    assert Pipeline.load(tmp_path / "one.tw").parser.description["settings"] == {"epochs": 1, "layers": 2}
+
+
 def test_text_is_parsed_in_processes_as_in_one(pipeline, model):
     pieces = list(pipeline.pieces([TEXT, "\n\n", TEXT]))
     pieces = [p._replace(sentences=[s], number=p.number + i) for p in pieces for i, s in enumerate(p.sentences)]
