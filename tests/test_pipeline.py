@@ -6,12 +6,13 @@ import json
 import re
 import subprocess
 import sys
-from io import BytesIO
+from io import BytesIO, StringIO
 from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from udtools import udeval
 
 from exhaustive import COMPILED
 from tanglewood.cli import main
@@ -357,14 +358,8 @@ def test_json_holds_what_conllu_holds(pipeline, model, capsys):
                 assert TEXT[word["start"] : word["end"]] == word["form"]
 
 
-@pytest.fixture
-def english():
-    if not bundled_model().is_file():
-        pytest.skip("this build has no bundled model")
-    return Pipeline.load()
-
-
-def test_the_bundled_model_parses_english(english):
+def test_the_bundled_model_parses_english():
+    english = Pipeline.load()
     assert bundled_model().stat().st_size <= 20_000_000
     (sentence,) = english.parse_text("A hearing is scheduled on the issue today .")
     assert sentence.upos == ["DET", "NOUN", "AUX", "VERB", "ADP", "DET", "NOUN", "NOUN", "PUNCT"]
@@ -375,7 +370,18 @@ def test_the_bundled_model_parses_english(english):
     assert two.forms == ["She", "said", "it", "'s", "John", "'s", "book", "."]
 
 
-def test_the_licence_of_the_bundled_model_lies_beside_it(english):
+def test_the_licence_of_the_bundled_model_lies_beside_it():
     text = (bundled_model().parent / "LICENSE-english-ewt.txt").read_text()
     assert "CC BY-SA 4.0" in text
     assert "English Web Treebank" in text
+
+
+@pytest.mark.skipif(not COMPILED, reason="25,000 words")
+def test_the_bundled_model_reaches_its_figures_by_the_official_evaluation(shared):
+    gold = shared / "treebanks" / "English-EWT" / "test.conllu"
+    text = gold_text(read(gold)).text
+    found = "".join(sentence.to_text() for sentence in Pipeline.load().parse_text(text))
+    with gold.open(encoding="utf-8") as one:
+        scores = udeval.evaluate(udeval.load_conllu(one, "gold", {}), udeval.load_conllu(StringIO(found), "found", {}))
+    least = {"Tokens": 98.5, "Sentences": 75, "UPOS": 93, "LAS": 79}
+    assert {name: 100 * scores[name].f1 >= figure for name, figure in least.items()} == dict.fromkeys(least, True)

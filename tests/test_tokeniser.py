@@ -237,10 +237,10 @@ def test_nothing_can_be_learnt_from_nothing():
 def test_the_report_tells_the_mistakes_of_every_epoch():
     lines = []
     Tokeniser.learn(treebank(), treebank(), epochs=2, report=lines.append)
-    assert [line.split(":")[0] for line in lines[:4]] == [
-        "cuts epoch 1",
-        "cuts epoch 2",
-        "stops epoch 1",
-        "stops epoch 2",
+    assert [line.split(": ")[1] for line in lines[:4]] == [
+        "cuts epoch  1",
+        "cuts epoch  2",
+        "stops epoch  1",
+        "stops epoch  2",
     ]
     assert "F1" in lines[-1]
