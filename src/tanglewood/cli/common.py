@@ -27,15 +27,18 @@ OPTIONS = {  # command-line word -> (type, metavar, help); the systems know whic
 }
 
 
-def add_reading(parser: argparse.ArgumentParser, *, files: str | int = "+", text: bool = False) -> None:
-    """Add the files, as many as argparse's nargs says, or raw text, and what to do about bad sentences."""
+def add_reading(parser: argparse.ArgumentParser, *, files: str | int = "+", text: str = "") -> None:
+    """Add the files, as many as argparse's nargs says, and what to do about bad sentences.
+
+    Where raw text may stand for a file ``text`` says so; then standard input is read if nothing is given.
+    """
     parser.add_argument(
         "files",
         nargs=files,
         default=["-"] if text else [],
         metavar="FILE|TEXT" if text else "FILE",
-        help="CoNLL-U or CoNLL-X, plain, .gz or .xz; - is stdin"
-        + ("; or text to parse: whatever has a space in it and is no file" if text else ""),
+        help=f"{text or 'CoNLL-U or CoNLL-X'}, plain, .gz or .xz; - is stdin"
+        + ("; what has a space in it and is no file is text itself" if text else ""),
     )
     parser.add_argument(
         "--on-error",

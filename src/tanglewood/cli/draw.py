@@ -26,7 +26,7 @@ FORMATS = {"tree": ".txt", "svg": ".svg", "html": ".html", "tikz": ".tex", "png"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    add_reading(parser, files=1, text=True)
+    add_reading(parser, files=1, text="CoNLL-U or CoNLL-X")
     add_choice(parser)
     parser.add_argument("--all", action="store_true", help="all sentences of the file (tree, html and tikz)")
     parser.add_argument("--compare", metavar="OTHER", help="file with a second analysis of the same sentence")

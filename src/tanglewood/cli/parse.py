@@ -40,7 +40,7 @@ FORMATS = {"conllu": ".conllu", "tree": "", "svg": ".svg", "html": ".html", "tik
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    add_reading(parser, files="*", text=True)
+    add_reading(parser, files="*", text="text, CoNLL-U or CoNLL-X")
     parser.add_argument(
         "-m", "--model", metavar="MODEL", help="model file made by train (default: the English one of tanglewood)"
     )
@@ -188,6 +188,8 @@ def _batches(args: argparse.Namespace, reading: Reading, workplace: BatchParser)
             batches: Iterator[Batch | Piece]
             if not args.text and is_treebank(peek(stream, 1 << 13), name):
                 batches = read_batches(stream)
+                if args.model is None:
+                    print(f"{name}: parsed with the English model of tanglewood; -m names another", file=sys.stderr)
             else:
                 document = "" if item == "-" else name
                 pipeline = needed(workplace.pipeline, args.model)
