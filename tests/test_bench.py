@@ -37,6 +37,18 @@ def test_accuracy_is_the_mean_over_seeds_and_kept(tmp_path):
     assert (again.stdout, again.stderr.count("training test")) == (first.stdout, 0)
 
 
+@pytest.mark.skipif(not COMPILED, reason="learns five taggers and a parser of full size")
+def test_text_is_scored_by_the_official_evaluation(tmp_path):
+    for part, seed in (("train", 1), ("dev", 2)):
+        (tmp_path / f"{part}.conllu").write_text(toy_text(12, seed=seed))
+    found = run("text.py", tmp_path, "--beams", 1, "--work", tmp_path / "work")
+    row = found.stdout.splitlines()[2].strip("| ").split(" | ")
+    assert row[:2] == [tmp_path.name, "greedy"]
+    assert all(0 <= float(figure) <= 100 for figure in row[2:-1])
+    assert float(row[2]) > 90  # tokens of a toy language
+    assert (tmp_path / "work" / f"{tmp_path.name}.tw").exists()
+
+
 def test_every_system_is_trained_measured_and_kept(tmp_path):
     for part, seed in (("train", 1), ("dev", 2), ("test", 3)):
         (tmp_path / f"{part}.conllu").write_text(toy_text(12, seed=seed))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from io import BytesIO
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exhaustive import COMPILED
@@ -110,12 +111,38 @@ def test_what_is_learnt_is_right(pipeline):
     assert sum(a == b for a, b in words) > 0.9 * len(words)
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from([*"ab. \n'é", "Tawug ", "zorps. ", "\n\n", "\r\n", "\u2028", "\x0b", "\x00"])))
 def test_any_text_becomes_valid_sentences_however_it_is_cut(pipeline, pieces):
     whole = [s.to_bytes() for s in pipeline.parse_stream(pieces)]
     assert [s.to_bytes() for s in pipeline.parse_text("".join(pieces))] == whole
     again = list(read(BytesIO(b"".join(whole))))
     assert [s.to_bytes() for s in again] == whole
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from([*"ab. ", "Tawug zorps", "\n", "\n\n", " \n", "\u2028"])))
+def test_with_lines_each_line_is_a_sentence(pipeline, parts):
+    text = "".join(parts)
+    pieces = list(pipeline.pieces(parts, lines=True))
+    found = [[range(t.start + p.begin, t.end + p.begin) for t in s] for p in pieces for s in p.sentences]
+    begin = 0
+    for line in text.split("\n"):
+        if line.strip():
+            tokens = found.pop(0)
+            spans = [(start, start + len(word)) for start, word in _words_and_places(line, begin)]
+            covered = {place for token in tokens for place in token}
+            assert covered == {place for start, end in spans for place in range(start, end)}
+        begin += len(line) + 1
+    assert found == []
+
+
+def _words_and_places(line, begin):
+    place = begin
+    for word in re.split(r"(\s+)", line):
+        if word.strip():
+            yield place, word
+        place += len(word)
 
 
 def test_tagged_text_has_no_trees_yet(pipeline):
@@ -132,7 +159,7 @@ def test_a_pipeline_comes_back_from_its_file_as_it_was(pipeline, model, tmp_path
 
 def test_the_parser_of_a_pipeline_may_be_used_alone_and_a_parser_is_no_pipeline(pipeline, model, tmp_path):
     tagged = pipeline.tag_text(TEXT)
-    assert [Parser.load(model).parse(s) for s in tagged] == [s.tree() for s in pipeline.parse_text(TEXT)]
+    assert [Parser.load(model).parse(s, beam=8) for s in tagged] == [s.tree() for s in pipeline.parse_text(TEXT)]
     pipeline.parser.save(tmp_path / "parser.tw")
     with pytest.raises(ModelError, match=r"parser only.*train --pipeline"):
         Pipeline.load(tmp_path / "parser.tw")
@@ -208,6 +235,20 @@ def test_an_interrupted_preparation_goes_on_where_it_stopped_and_gives_the_same(
         prepare(train, dev, folds=2, options=options, seed=2, folder=tmp_path / "parts")
 
 
+@pytest.mark.skipif(not COMPILED, reason="learns taggers and parsers of full size")
+def test_the_command_learns_the_same_bytes_with_any_number_of_threads(tmp_path, capsys):
+    for part, seed in (("train", 1), ("dev", 2)):
+        (tmp_path / f"{part}.conllu").write_bytes(b"".join(s.to_bytes() for s in written(12, seed)))
+    for name, more in (("one", []), ("two", ["--threads", "2"])):
+        command = ["train", "--pipeline", tmp_path / "train.conllu", "--dev", tmp_path / "dev.conllu"]
+        command += ["--epochs", 1, "--set", "folds=2", "-o", tmp_path / f"{name}.tw", *more]
+        assert main([str(part) for part in command]) == 0
+        assert not (tmp_path / f"{name}.tw.parts").exists()
+    assert (tmp_path / "one.tw").read_bytes() == (tmp_path / "two.tw").read_bytes()
+    assert "left" in capsys.readouterr().err
+    assert Pipeline.load(tmp_path / "one.tw").parser.description["settings"] == {"epochs": 1, "layers": 2}
+
+
 def test_text_is_parsed_in_processes_as_in_one(pipeline, model):
     pieces = list(pipeline.pieces([TEXT, "\n\n", TEXT]))
     pieces = [p._replace(sentences=[s], number=p.number + i) for p in pieces for i, s in enumerate(p.sentences)]
@@ -266,6 +307,12 @@ def test_several_texts_have_sentences_of_different_names(model, tmp_path, capsys
     names = [s.sent_id for s in sentences_of(out)]
     assert names == [str(number) for number in range(1, len(names) + 1)]
     assert out.count("# newdoc") == 2
+
+
+def test_lines_of_a_file_may_be_its_sentences(model, tmp_path, capsys):
+    (tmp_path / "lines").write_text("Dax. Wug.\nTawug\nzorps\n")
+    _, out, _ = run(capsys, "-m", model, "--lines", tmp_path / "lines")
+    assert [s.text for s in sentences_of(out)] == ["Dax. Wug.", "Tawug", "zorps"]
 
 
 def test_a_missing_file_is_an_error_and_text_can_be_forced(model, capsys):

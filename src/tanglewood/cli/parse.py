@@ -46,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_writing(parser, FORMATS, "tree on a terminal, else conllu; json has one object a line")
     parser.add_argument("--text", action="store_true", help="the input is text, whatever it looks like")
+    parser.add_argument("--lines", action="store_true", help="text has one sentence a line")
     parser.add_argument(
         "--tag", action="store_true", help="fill in lemmas, tags and features where a sentence has none"
     )
@@ -63,7 +64,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "agrees",
     )
     parser.add_argument(
-        "--beam", type=int, metavar="K", help="moves: keep the K best derivations (default 1; 8 where a beam is needed)"
+        "--beam",
+        type=int,
+        metavar="K",
+        help="moves: keep the K best derivations (default 1; 8 where a beam is needed, and with a pipeline)",
     )
     parser.add_argument(
         "--nbest", type=int, default=1, metavar="K", help="moves: write the K best trees of each sentence"
@@ -176,7 +180,7 @@ def _batches(args: argparse.Namespace, reading: Reading, workplace: BatchParser)
     number = 1
     for item in args.files:
         if is_text(item, forced=args.text):
-            for piece in needed(workplace.pipeline, args.model).pieces([item], number=number):
+            for piece in needed(workplace.pipeline, args.model).pieces([item], number=number, lines=args.lines):
                 yield piece
                 number = piece.number + len(piece.sentences)
             continue
@@ -187,7 +191,7 @@ def _batches(args: argparse.Namespace, reading: Reading, workplace: BatchParser)
             else:
                 document = "" if item == "-" else name
                 pipeline = needed(workplace.pipeline, args.model)
-                batches = pipeline.pieces(read_text(stream, name), document=document, number=number)
+                batches = pipeline.pieces(read_text(stream, name), document=document, number=number, lines=args.lines)
             for batch in batches:
                 progress.step(len(batch.sentences) if isinstance(batch, Piece) else len(batch.blocks))
                 yield batch

@@ -41,7 +41,7 @@ class BatchParser:
     ) -> None:
         self.pipeline = pipeline
         self.recipe: Recipe | None = None  # to make another one in another process
-        self.worker = parser.worker(choices)
+        self.worker = parser.worker(choices if pipeline is None else pipeline.fitted(choices))
         self._stop = stop
         self._tag = tag
         self._tagger = None if pipeline is None else PieceTagger(pipeline.tagger)

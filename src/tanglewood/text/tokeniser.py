@@ -106,7 +106,7 @@ class Tokeniser:
             for epoch in range(1, epochs + 1):
                 mistakes, places = teacher.epoch(examples, truth, kind, chance)
                 if report:
-                    report(f"{name} epoch {epoch}: {mistakes} mistakes in {places} places")
+                    report(f"tokeniser: {name} epoch {epoch:2}: {mistakes} mistakes in {places} places")
             frozen, scale = freeze_tables({name: teacher.weights}, teacher.time, LEAST, UPDATES)
             arrays |= frozen
             settings["scales"] |= scale
@@ -114,7 +114,7 @@ class Tokeniser:
         if dev:
             score = learnt._fit(training_text(dev))
             if report:
-                report(f"threshold {learnt.threshold}: {100 * score:.2f} % of the development sentences (F1)")
+                report(f"tokeniser: threshold {learnt.threshold}, F1 of the dev sentences {100 * score:.2f}")
         return learnt
 
     def _fit(self, gold: GoldText) -> float:
