@@ -2,8 +2,8 @@
 
     python bench/serve.py -m model.tw --clients 100 --seconds 60
 
-Each client sends one request after the other: sentences to parse (text if the model takes it, else words of the
-sentences given), traces by an oracle, and pages, in turn. Prints requests a second, latencies, errors and the server's
+Each client sends one request after the other: text to parse, traces by an oracle and by the model, and the page, in
+turn; a model that takes no text is spared it. Prints requests a second, latencies, errors and the server's
 memory at the start and at the end.
 """
 

@@ -23,7 +23,7 @@ VIEWS = {  # name -> (what stands behind #, size, dark)
     "playground-dark": ("example=german&step=13", DESKTOP, True),
     "playground-steps": ("step=21", DESKTOP, False),
     "playground-two": ("step=14&system2=covington", DESKTOP, False),
-    "playground-scores": ("text=What+did+she+say+the+cat+had+eaten%3F&guide=model:NAME&step=13", DESKTOP, False),
+    "playground-scores": ("text=What+does+she+want+to+eat%3F&guide=model:NAME&step=6", DESKTOP, False),
     "playground-treebank": ("view=treebank&treebank=examples&f-crossing=1", DESKTOP, False),
     "playground-phone": ("step=21", PHONE, False),
 }

@@ -82,3 +82,13 @@ def test_speed_is_measured_by_length_and_plotted(tmp_path):
     assert [line.split(" | ")[0] for line in done.stdout.splitlines()[2:]][-1] == "| 1,000"
     assert "| 20 | " in done.stdout
     assert "<svg" in plot.read_text()
+
+
+def test_the_playground_answers_many_clients(tmp_path):
+    """A model without a pipeline takes no text; then the other requests are sent."""
+    train_parser(toy_sentences(8)).save(tmp_path / "model.tw")
+    done = run("serve.py", "-m", tmp_path / "model.tw", "--clients", 4, "--seconds", 1)
+    first, *rows = done.stdout.splitlines()
+    assert first.startswith("4 clients, ")
+    assert [row.split()[0] for row in rows] == ["trace", "page", "errors:", "memory"]
+    assert rows[2] == "errors: none"

@@ -218,6 +218,17 @@ def test_options_of_a_system_change_its_derivation(visit):
     page.get_by_text("19 transitions for 9 words", exact=True).wait_for()
 
 
+def test_one_root_only_is_an_option_of_every_system(visit):
+    """Words left over hang on the root word then, and not on 0."""
+    page = visit("system=covington")
+    with page.expect_response("**/api/trace") as answer:
+        page.get_by_label("single root").check()
+    assert answer.value.json()["options"] == {"single_root": True}
+    page.reload()
+    page.wait_for_selector("html[data-ready]")
+    assert page.get_by_label("single root").is_checked()
+
+
 def test_a_shared_address_brings_the_view_back(visit):
     first = visit()
     first.get_by_role("button", name="Den Brief hat sie").click()

@@ -309,6 +309,17 @@ def test_malformed_conllu_is_refused_with_line_and_sent_id(client):
     assert "there should be 10" in problem["error"]
 
 
+def test_the_bundled_model_takes_text():
+    client = TestClient(make_app(Playground({"english": Model.load()})), base_url="http://127.0.0.1")
+    content = post(client, "trace", text="What does she want to eat?", guide="model")
+    tags = " ".join(word["upos"] for word in content["sentence"]["words"])
+    assert tags == "PRON AUX PRON VERB PART VERB PUNCT"
+    assert content["sentence"]["heads"][3] == 0
+    untagged = "\n".join("\t".join([str(n), form, *"_" * 8]) for n, form in enumerate(["It", "rains", "."], 1))
+    (sentence,) = post(client, "parse", conllu=untagged)["sentences"]
+    assert (sentence["heads"], sentence["words"][1]["upos"]) == ([2, 0, 2], "VERB")
+
+
 def test_a_model_without_a_pipeline_parses_conllu_only(moves):
     client = TestClient(make_app(Playground({"words": Model(moves.parser)})), base_url="http://127.0.0.1")
     assert "parser only" in refused(client, "parse", text="A word.")["error"]

@@ -17,7 +17,7 @@ from tanglewood.treebank.conllu import read
 from tanglewood.treebank.sentence import HEAD, Sentence
 from tanglewood.treebank.tree import Tree
 from tanglewood.web.drawing import draw
-from tanglewood.web.fields import NUMBERS, Body, know, number_in, system_in, text_in, to_bytes
+from tanglewood.web.fields import KINDS, Body, know, number_in, system_in, text_in, to_bytes
 from tanglewood.web.limits import Deadline, Limits, Problem
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from tanglewood.web.models import Model
 
 INPUT = ("text", "conllu", "model")
+JSON_TYPES = {int: "integer", bool: "boolean", str: "string"}
+SINGLE_ROOT = {"single_root": "whether exactly one word may hang on the root"}  # all systems have it
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +47,8 @@ class Playground:
                     "paper": system.paper,
                     "oracles": list(system.oracles),
                     "options": [
-                        {"name": option, "type": "integer" if option in NUMBERS else "string", "help": help_}
-                        for option, help_ in system.options.items()
+                        {"name": option, "type": JSON_TYPES[KINDS.get(option, str)], "help": help_}
+                        for option, help_ in {**system.options, **SINGLE_ROOT}.items()
                     ],
                     "aside": system.aside_name,
                 }

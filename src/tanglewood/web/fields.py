@@ -11,7 +11,7 @@ from tanglewood.systems import make_system
 from tanglewood.web.limits import Problem
 
 Body = Mapping[str, Any]
-NUMBERS = ("degree", "max_degree")  # options of systems that are numbers; the others are texts
+KINDS: dict[str, type] = {"degree": int, "max_degree": int, "single_root": bool}  # options that are not texts
 LONGEST_OPTION = 200
 
 
@@ -69,7 +69,7 @@ def system_in(body: Body) -> TransitionSystem:
     if not isinstance(options, dict):
         raise Problem(422, "options should be an object from option to value", field="options")
     for option, value in options.items():
-        right = bool if option == "single_root" else int if option in NUMBERS else str
+        right = KINDS.get(option, str)
         if type(value) is not right or (isinstance(value, str) and len(value) > LONGEST_OPTION):
             kinds = {bool: "true or false", int: "a whole number", str: f"a text of up to {LONGEST_OPTION} characters"}
             shown = json.dumps(value)[:40]

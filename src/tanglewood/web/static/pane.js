@@ -92,12 +92,19 @@ export class Pane {
   }
 
   #option({ name, type, help }) {
-    const input = el("input", { type: type === "integer" ? "number" : "text", min: "0", title: help, placeholder: "default" });
-    input.value = this.choice.options[name] ?? "";
+    const kind = { integer: "number", boolean: "checkbox" }[type] || "text";
+    const input = el("input", { type: kind, min: "0", title: help, placeholder: "default" });
+    const given = this.choice.options[name];
+    if (kind === "checkbox") input.checked = given === true;
+    else input.value = given ?? "";
     input.addEventListener("change", () => {
       const options = { ...this.choice.options };
-      if (input.value === "") delete options[name];
-      else options[name] = type === "integer" ? Number(input.value) : input.value;
+      delete options[name];
+      if (kind === "checkbox") {
+        if (input.checked) options[name] = true;
+      } else if (input.value !== "") {
+        options[name] = kind === "number" ? Number(input.value) : input.value;
+      }
       this.choice.options = options;
       this.changed.choice();
     });
