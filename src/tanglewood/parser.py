@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from math import exp
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, TypeVar
 
 from tanglewood import __version__
 from tanglewood.core.beam import Beam
@@ -29,6 +29,7 @@ from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tree import Tree
 
 CHUNK_WORDS = 2500  # words that are encoded together
+Words = TypeVar("Words", bound=Sized)
 GUIDE = "guide/"  # what the names of a guide's arrays begin with
 
 
@@ -114,7 +115,7 @@ class Parser:
             raise ConfigError(f"the number of threads must be 1 or more, not {threads}")
         choices = replace(choices or Choices(), **more)
         workers = [self.worker(choices) for _ in range(threads)]
-        chunks = _chunks(sentences)
+        chunks = in_chunks(sentences)
         if threads == 1:
             for chunk in chunks:
                 yield from chain.from_iterable(workers[0].parse(chunk))
@@ -371,8 +372,9 @@ class MoveWorker(Worker):
         return self._tree(state.word_heads(), state.word_labels())
 
 
-def _chunks(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
-    chunk: list[Sentence] = []
+def in_chunks(sentences: Iterable[Words]) -> Iterator[list[Words]]:
+    """Group sentences, whose length is their number of words, into what is encoded together."""
+    chunk: list[Words] = []
     words = 0
     for sentence in sentences:
         chunk.append(sentence)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from tanglewood import __version__
 from tanglewood.errors import ModelError, TanglewoodError
-from tanglewood.parser import CHUNK_WORDS, Choices, Parser
+from tanglewood.parser import Choices, Parser, in_chunks
 from tanglewood.store import load_model, save_model
 from tanglewood.text.raw import Token
 from tanglewood.text.tagger import Tagger, Tags
@@ -69,9 +69,9 @@ class Pipeline:
         With ``lines`` each line is a sentence.
         """
         begin = 0
-        chunks = _in_chunks(texts)
+        chunks = _cut(texts)
         for text, sentences in self._line_by_line(chunks) if lines else self.tokeniser.stream(chunks):
-            for some in _chunks(sentences):
+            for some in in_chunks(sentences):
                 yield Piece(text, some, begin, number, document)
                 number += len(some)
                 document = ""
@@ -157,25 +157,11 @@ def _part(arrays: Mapping[str, memoryview], prefix: str) -> dict[str, memoryview
     return {name.removeprefix(prefix): values for name, values in arrays.items() if name.startswith(prefix)}
 
 
-def _in_chunks(texts: Iterable[str]) -> Iterator[str]:
+def _cut(texts: Iterable[str]) -> Iterator[str]:
     """Cut long texts."""
     for text in texts:
         for begin in range(0, len(text), CHUNK_LETTERS):
             yield text[begin : begin + CHUNK_LETTERS]
-
-
-def _chunks(sentences: Sequence[Sequence[Token]]) -> Iterator[list[Sequence[Token]]]:
-    """Group sentences to about CHUNK_WORDS tokens."""
-    some: list[Sequence[Token]] = []
-    size = 0
-    for tokens in sentences:
-        some.append(tokens)
-        size += len(tokens)
-        if size >= CHUNK_WORDS:
-            yield some
-            some, size = [], 0
-    if some:
-        yield some
 
 
 class PieceTagger:
