@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tanglewood import __version__
 from tanglewood.core.system import TransitionSystem
 from tanglewood.errors import OracleError, TreeError
+from tanglewood.show.record import record
 from tanglewood.show.trace import Step, count_transitions, trace, trace_model
 from tanglewood.systems import SYSTEMS
 from tanglewood.treebank.conllu import read
@@ -176,11 +177,10 @@ def _describe(name: str, parser: Parser) -> dict[str, Any]:
 
 def _sentence(sentence: Sentence, *, drawn: bool = True) -> dict[str, Any]:
     tree = sentence.tree()
-    keys = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel")
     result = {
         "sent_id": sentence.sent_id,
-        "text": sentence.text or " ".join(sentence.forms),
-        "words": [dict(zip(keys, word, strict=False)) for word in sentence.words],
+        "text": " ".join(sentence.forms),
+        **record(sentence),
         "heads": tree.heads[1:].tolist(),
         "labels": tree.labels[1:],
         "nonprojective": tree.nonprojective_arcs(),

@@ -67,7 +67,7 @@ class Deadline:
     def problem(self) -> Problem:
         """Return what the client is told then."""
         return Problem(
-            503,
+            408,
             f"this took longer than the {self.seconds:g} seconds a request may take; send less at once",
             headers={"Retry-After": "1"},
         )
@@ -87,7 +87,7 @@ class Desk:
         most = self.limits.workers + self.limits.waiting
         if self.busy >= most:
             raise Problem(
-                503,
+                429,
                 f"{self.busy} requests are being worked on or waiting, and no more may; try again in a second",
                 headers={"Retry-After": "1"},
             )

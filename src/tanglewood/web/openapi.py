@@ -56,11 +56,11 @@ def _get(name: str, summary: str, answer: str | None) -> Schema:
 def _post(name: str, summary: str) -> Schema:
     problems = {
         "400": "the body is not a JSON object",
-        "408": "the request did not arrive in time",
+        "408": "the request did not arrive in time, or the work took too long",
         "413": "the request is too large",
         "415": "the content type is not application/json",
         "422": "a field is wrong, a sentence too long, CoNLL-U malformed, or a name unknown",
-        "503": "the request took too long, or too many wait; Retry-After says when to come again",
+        "429": "too many requests wait; Retry-After says when to come again",
     }
     return {
         "operationId": name.lower(),
@@ -114,21 +114,26 @@ def _schemas() -> dict[str, Schema]:
         "head, label, dependent",
     )
     aside = {"type": "array", "prefixItems": [NODE, _or_null(TEXT)], "minItems": 2, "maxItems": 2}
-    columns = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel")
+    texts = {"type": "object", "additionalProperties": TEXT}
+    place = {"start": _said(NUMBER, "where it begins in the raw text, in characters"), "end": NUMBER, "misc": texts}
+    columns = {**dict.fromkeys(("lemma", "upos", "xpos"), TEXT), "feats": texts, "head": NODE, "deprel": TEXT}
+    word = _object({"id": NODE, "form": TEXT}, {**columns, "nonprojective": {"type": "boolean"}, **place})
     sentence = {
         "sent_id": _or_null(TEXT),
         "text": TEXT,
-        "words": _list(_object(dict.fromkeys(columns, TEXT))),
+        "words": _said(_list(word), "columns that hold nothing are left out"),
         "heads": _list(NODE),
         "labels": _list(TEXT),
         "nonprojective": _said(_list(NODE), "the dependents of the non-projective arcs"),
         "degree": NUMBER,
         "conllu": TEXT,
     }
+    token = _object({"first": NODE, "last": NODE, "form": TEXT}, place)
+    multiword = {"multiword": _said(_list(token), "tokens of several words, which have these numbers")}
     return {
         "Problem": _object({"error": TEXT}, {"field": TEXT, "line": NUMBER, "sent_id": TEXT}),
         "ParseRequest": _object({}, source),
-        "ParseAnswer": _object({"sentences": _list(_object({**sentence, "svg": TEXT}))}),
+        "ParseAnswer": _object({"sentences": _list(_object({**sentence, "svg": TEXT}, multiword))}),
         "TraceRequest": _object(
             {},
             {
@@ -170,7 +175,7 @@ def _schemas() -> dict[str, Schema]:
                 "system": SYSTEM,
                 "options": ANY,
                 "aside": _said(TEXT, "what the second list is called; empty if there is none"),
-                "sentence": _object(sentence),
+                "sentence": _object(sentence, multiword),
                 "covered": YES_NO,
                 "problem": _or_null(TEXT),
                 "transitions": NUMBER,
