@@ -5,6 +5,7 @@ Each kind of build has a folder of its own, so that one never picks up what anot
 """
 
 import os
+import sys
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -13,6 +14,7 @@ pure = os.environ.get("TANGLEWOOD_PURE", "") not in {"", "0"}
 checked = os.environ.get("TANGLEWOOD_BOUNDSCHECK", "") not in {"", "0"}
 folder = f"build/{'pure' if pure else 'checked' if checked else 'fast'}"
 
+SHARED = "tanglewood.core._shared"
 extensions: list[Extension] = []
 if not pure:
     from Cython.Build import cythonize
@@ -30,7 +32,11 @@ if not pure:
                 extra_compile_args=["-O3", "-g0"],
             )
             for source in sources
-        ],
+        ]
+        # What every module needs for memoryviews is compiled once: it is most of their code.
+        + [Extension(SHARED, [f"src/{SHARED.replace('.', '/')}.c"], extra_compile_args=["-O2", "-g0"])],
+        shared_utility_qualified_name=SHARED,
+        nthreads=os.cpu_count() or 1 if sys.platform == "linux" else 0,
         build_dir=f"{folder}/cython",
         compiler_directives={
             "language_level": 3,
