@@ -2,6 +2,7 @@ cimport cython
 from tanglewood.core.state cimport State
 from tanglewood.core.system cimport TransitionSystem
 
+cdef int TAGGED
 cdef float LOW
 
 cdef class MoveScorer:
@@ -11,7 +12,7 @@ cdef class MoveScorer:
 cdef class Search:
     cdef readonly TransitionSystem system
     cdef readonly MoveScorer scorer
-    cdef readonly int n_labels, root_label
+    cdef readonly int n_labels, n_arc_labels, n_tags, root_label
     cdef readonly long moves_taken, states_scored, labels_scored
     cdef bint label_matters
     cdef float[::1] move_scores, spare_scores, label_scores

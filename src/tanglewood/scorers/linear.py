@@ -8,21 +8,20 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 from zlib import crc32
 
 from tanglewood.core.oracle import Oracle
-from tanglewood.core.search import Search
-from tanglewood.core.state import State
 from tanglewood.errors import ConfigError
 from tanglewood.scorers.base import Example, Task
 from tanglewood.scorers.linear_core import LinearCore, LinearTrainer
 from tanglewood.scorers.linear_features import FeatureSet, WordTable
 from tanglewood.scorers.linear_weights import MOST_CLASSES, LearningWeights, Weights
-from tanglewood.scorers.templates import SHIPPED, TemplateLists, Templates
+from tanglewood.scorers.templates import SHIPPED, TemplateLists, Templates, tag_templates
 from tanglewood.scorers.words import ROOT, Word
+from tanglewood.systems.joint_swap import JointSwap
 from tanglewood.treebank.sentence import Sentence
 
 MOST_REMEMBERED = 200_000  # words whose numbers a workspace keeps
@@ -111,15 +110,26 @@ def restore_tables(
         weights.restore(arrays[f"{name}.slots"], arrays[f"{name}.pool"], *sizes[name])
 
 
+def feature_sets(task: Task, templates: Templates) -> tuple[FeatureSet, FeatureSet, FeatureSet]:
+    """Return the features of moves, of labels and of tags; for all of them words have the tags given so far."""
+    column = task.system.tag_column if isinstance(task.system, JointSwap) else ""
+    numbers = [crc32(tag.encode()) for tag in task.tags]
+    moves = FeatureSet(templates.moves, tag_column=column, tags=numbers)
+    labels = FeatureSet(templates.labels, arc=True, tag_column=column, tags=numbers)
+    tags = FeatureSet(templates.tags, tag_column=column, tags=numbers)
+    tags.share_keys(labels)
+    return moves, labels, tags
+
+
 class LinearWorkspace:
     """What one thread needs to score the states of sentences."""
 
     def __init__(self, model: LinearModel) -> None:
         self.numbers = WordNumbers()
+        sets = feature_sets(model.task, model.templates)
         self.core = LinearCore(
             model.task.system,
-            FeatureSet(model.templates.moves),
-            FeatureSet(model.templates.labels, arc=True),
+            *sets,
             model.tables["moves"],
             model.tables["labels"],
         )
@@ -172,7 +182,7 @@ class LinearModel(TableModel):
     def __init__(
         self, task: Task, templates: Templates, arrays: Mapping[str, memoryview], scales: Mapping[str, float]
     ) -> None:
-        sizes = {"moves": task.system.n_moves, "labels": max(len(task.labels), 1)}
+        sizes = {"moves": task.system.n_moves, "labels": max(task.n_labels, 1)}
         TableModel.__init__(self, task, templates, arrays, scales, sizes)
 
     def workspace(self) -> LinearWorkspace:
@@ -226,8 +236,8 @@ class LinearLearner:
         least: float = 0.004,
         updates: int = 1,
     ) -> None:
-        if len(task.labels) > MOST_CLASSES:
-            raise ConfigError(f"the linear learner takes at most {MOST_CLASSES} labels, not {len(task.labels)}")
+        if task.n_labels > MOST_CLASSES:
+            raise ConfigError(f"the linear learner takes at most {MOST_CLASSES} labels, not {task.n_labels}")
         self.task = task
         self.templates = templates
         self.explore = explore
@@ -238,19 +248,21 @@ class LinearLearner:
         self.numbers = WordNumbers()
         self.trainer = LinearTrainer(
             task.system,
-            FeatureSet(templates.moves),
-            FeatureSet(templates.labels, arc=True),
-            len(task.labels),
+            *feature_sets(task, templates),
+            task.n_labels,
             margin=margin,
             most=most,
             seed=seed,
         )
-        self.search = Search(task.system, self.trainer, len(task.labels), task.root_label)
+        self.search = task.search(self.trainer)
 
     @classmethod
     def begin(cls, task: Task, sentences: Sequence[Sentence], options: LinearOptions, seed: int) -> LinearLearner:
         """Return a learner; it needs to know nothing of the training data beforehand."""
-        templates = Templates.read(options.templates) if options.templates else SHIPPED
+        shipped = SHIPPED
+        if isinstance(task.system, JointSwap):
+            shipped = replace(SHIPPED, tags=tag_templates(task.system.tag_column))
+        templates = Templates.read(options.templates) if options.templates else shipped
         return cls(
             task,
             templates=templates,
@@ -273,9 +285,9 @@ class LinearLearner:
         trainer.n_states = 0
         for index in order:
             example = examples[index]
-            oracle.bind(example.heads, example.labels)
+            example.bind(oracle)
             trainer.use(words, offsets[index])
-            trainer.learn(self.search, oracle, State(len(example.words)), oracle.explores)
+            trainer.learn(self.search, oracle, example.state(), oracle.explores)
         self.epochs += 1
         return trainer.loss / max(1, trainer.n_states)
 

@@ -44,15 +44,20 @@ def prepare(
     folds: int = 5,
     options: TaggerOptions | None = None,
     processes: int = 1,
+    offered: str = "",
     folder: Path | None = None,
     report: Report = lambda _: None,
 ) -> Prepared:
-    """Learn tokeniser and tagger, and tag the data; parts that lie finished in the folder are taken from there."""
+    """Learn tokeniser and tagger, and tag the data; parts that lie finished in the folder are taken from there.
+
+    If a column is ``offered`` to the parser, it stays as it is in the data, and the tagger's choices go to MISC.
+    """
     options = options or TaggerOptions()
     digest = hashlib.sha256()
     for sentence in (*train, *dev):
         digest.update(sentence.to_bytes())
-    made_from = {"data": digest.hexdigest(), "seed": seed, "folds": folds, "options": asdict(options)}
+    made_from = {"data": digest.hexdigest(), "seed": seed, "folds": folds, "offered": offered}
+    made_from["options"] = asdict(options)
     parts = _Parts(folder, made_from)
 
     def learn_tokeniser() -> tuple[Mapping[str, Any], dict[str, Any]]:
@@ -66,7 +71,7 @@ def prepare(
     tokeniser = Tokeniser.load(*parts.get("tokeniser", learn_tokeniser))
     dealt = list(deal_out(train, folds, seed))
     jobs = [
-        _Job(f"tagger of part {number}/{folds}", _blocks(train, others), _blocks(train, held), options, seed)
+        _Job(f"tagger of part {number}/{folds}", _blocks(train, others), _blocks(train, held), options, seed, offered)
         for number, (held, others) in enumerate(dealt, 1)
         if not parts.has(f"fold{number}")
     ]
@@ -77,13 +82,22 @@ def prepare(
         for place, tagged in zip(held, found["tags"], strict=True):
             tags[place] = [Tags(*tag) for tag in tagged]
     tagger = Tagger.load(*parts.get("tagger", learn_tagger))
-    tagged_dev = tagger.worker().tag([sentence.forms for sentence in dev])
+    tagged_dev = tagger.worker().tag([sentence.forms for sentence in dev], offered)
     return Prepared(
         tokeniser,
         tagger,
-        [with_tags(sentence, found, replaced=True) for sentence, found in zip(train, tags, strict=True)],
-        [with_tags(sentence, found, replaced=True) for sentence, found in zip(dev, tagged_dev, strict=True)],
+        [_tagged(sentence, found, offered) for sentence, found in zip(train, tags, strict=True)],
+        [_tagged(sentence, found, offered) for sentence, found in zip(dev, tagged_dev, strict=True)],
     )
+
+
+def _tagged(sentence: Sentence, tags: Sequence[Tags], offered: str) -> Sentence:
+    """Return the sentence with all its tags replaced but those of the offered column, which the parser is to learn."""
+    if offered == "upos":
+        tags = [tag._replace(upos=gold) for tag, gold in zip(tags, sentence.upos, strict=True)]
+    elif offered:
+        tags = [tag._replace(xpos=gold) for tag, gold in zip(tags, sentence.xpos, strict=True)]
+    return with_tags(sentence, tags, replaced=True)
 
 
 class _Parts:
@@ -123,11 +137,13 @@ class _Job:
     held: Sequence[bytes]
     options: TaggerOptions
     seed: int
+    offered: str
 
     def run(self, report: Report = lambda _: None) -> list[list[Tags]]:
         """Return the tags."""
         steps = train_tagger([Sentence(block) for block in self.learnt], (), self.options, self.seed)
-        return _last(steps, report, self.name).tagger.worker().tag([Sentence(block).forms for block in self.held])
+        tagger = _last(steps, report, self.name).tagger
+        return tagger.worker().tag([Sentence(block).forms for block in self.held], self.offered)
 
 
 def _blocks(sentences: Sequence[Sentence], places: Sequence[int]) -> list[bytes]:
