@@ -25,6 +25,7 @@ EXAMPLES = """\
   tanglewood trace examples/figure1.conllu --system swap
   tanglewood trace examples/figure1.conllu --system swap --oracle lazy
   tanglewood trace examples/figure2-lacroix.conllu --system three-step
+  tanglewood trace examples/figure1.conllu --system joint-swap
   tanglewood trace treebank.conllu --sent-id s17 --system attardi-all --json"""
 
 
@@ -49,7 +50,8 @@ def run(args: argparse.Namespace) -> int:
     steps: list[Step] = []
     failure = None
     try:
-        for step in trace(system, sentence.tree(), args.oracle):
+        tags = sentence.xpos if getattr(system, "tag_column", "") == "xpos" else sentence.upos
+        for step in trace(system, sentence.tree(), args.oracle, tags):
             steps.append(step)
     except OracleError as error:
         failure = error

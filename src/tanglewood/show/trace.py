@@ -29,15 +29,21 @@ class Step:
         return self.move if self.label is None else f"{self.move}({self.label})"
 
 
-def trace(system: TransitionSystem, tree: Tree, oracle: str | None = None) -> Iterator[Step]:
+def trace(system: TransitionSystem, tree: Tree, oracle: str | None = None, tags: Sequence[str] = ()) -> Iterator[Step]:
     """Give the initial configuration and then every move of the oracle's derivation of the tree.
+
+    The tags of words are shown where the system gives tags.
 
     Raises OracleError after the last move that could be made if the system does not cover the tree.
     """
     names = list(dict.fromkeys(tree.labels[1:]))
     numbers = [-1, *(names.index(label) for label in tree.labels[1:])]
+    tag_names = list(dict.fromkeys(tags))
     guide = system.oracle(oracle)
-    guide.bind(tree.heads, numbers)
+    if tags and any(move.tags for move in system.moves):
+        guide.bind(tree.heads, numbers, [-1, *map(tag_names.index, tags)])
+    else:
+        guide.bind(tree.heads, numbers)
     s = system.start(len(tree))
 
     def aside() -> list[tuple[int, str | None]]:
@@ -47,7 +53,8 @@ def trace(system: TransitionSystem, tree: Tree, oracle: str | None = None) -> It
     while not system.is_final(s):
         move, number = guide.action(s)
         head, dependent = system.arc(s, move, number)
-        label = names[number] if system.moves[move].labelled and number >= 0 else None
+        known = tag_names if system.moves[move].tags else names
+        label = known[number] if system.moves[move].labelled and number >= 0 else None
         system.apply(s, move, number)
         arc = (head, label or "", dependent) if head >= 0 else None
         yield Step(system.moves[move].name, label, s.stack_nodes(), s.buffer_nodes(), aside(), arc)
