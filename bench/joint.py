@@ -5,20 +5,23 @@
 Each TREEBANK_DIR holds train.conllu, dev.conllu and test.conllu. Both get the same first tagger, learnt from forms
 alone, and its tags for the training data by jackknifing; both have the same linear learner and templates. The pipeline
 sees the tagger's one tag; the joint parser chooses from its best ones (and has templates for that). The best epoch is
-that with the highest LAS on dev, parsed greedily. Finished parts are kept in --work, and a run that was stopped goes on
-from them.
+that with the highest LAS on dev, parsed as it was learnt: greedily, or with the same beam. Finished parts are kept in
+--work, and a run that was stopped goes on from them.
 """
 
 import argparse
 import json
 import time
+from itertools import product
 from pathlib import Path
 
 from tanglewood import read
 from tanglewood.cli.common import use_one_matrix_thread
+from tanglewood.parser import Parser
+from tanglewood.treebank.sentence import Sentence
 from timing import print_markdown
 
-HEADER = ("treebank", "part", "row", "beam", "tag", "UAS", "LAS", "words/s")
+HEADER = ("treebank", "part", "row", "learnt with beam", "beam", "tag", "UAS", "LAS", "words/s")
 
 
 def main() -> None:
@@ -28,6 +31,7 @@ def main() -> None:
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--work", type=Path, default=Path("joint-work"))
     parser.add_argument("--beam", default="1,8", help="widths of the beam")
+    parser.add_argument("--train-beam", default="1,8", help="widths of the beam to learn with; 1: greedily")
     parser.add_argument("--part", default="dev,test")
     parser.add_argument("--tag-column", default="upos")
     parser.add_argument("--epochs", type=int, default=15)
@@ -61,6 +65,7 @@ def measure(folder: Path, args: argparse.Namespace) -> list[dict[str, object]]:
     tagged_test = offering(tagger, parts["test"], args.tag_column)
     data = {"train": tagged_train, "dev": tagged_dev, "test": tagged_test}
     plain = {name: [first_choice(s, args.tag_column) for s in sentences] for name, sentences in data.items()}
+    variants: dict[str, tuple[dict[str, object], dict[str, list[Sentence]]]]
     variants = {"tagger, then swap": ({"system": "swap"}, plain)}
     for best in args.best_tags.split(","):
         for threshold in args.tag_threshold.split(","):
@@ -70,8 +75,11 @@ def measure(folder: Path, args: argparse.Namespace) -> list[dict[str, object]]:
                 data,
             )
     rows = []
-    for row, (choices, own) in variants.items():
-        model = train(choices, own, args.work / f"{folder.name}.{row.replace(' ', '_')}.tw", args)
+    for (row, (choices, own)), learnt in product(variants.items(), map(int, args.train_beam.split(","))):
+        file = f"{folder.name}.{row}.{learnt}.tw".replace(", ", "-").replace(" ", "-")
+        model = train(
+            {**choices, "settings": {"epochs": args.epochs, "train_beam": learnt}}, own, args.work / file, args
+        )
         for part in args.part.split(","):
             for beam in map(int, args.beam.split(",")):
                 began = time.process_time()
@@ -79,33 +87,33 @@ def measure(folder: Path, args: argparse.Namespace) -> list[dict[str, object]]:
                 speed = sum(map(len, parsed)) / (time.process_time() - began)
                 scores = evaluate(parts[part], parsed)
                 tag = getattr(scores, args.tag_column)
-                values = (folder.name, part, row, beam, tag, scores.uas, scores.las)
+                values = (folder.name, part, row, learnt, beam, tag, scores.uas, scores.las)
                 cells = [f"{value:.2f}" if isinstance(value, float) else value for value in values]
                 rows.append(dict(zip(HEADER, [*cells, f"{speed:,.0f}"], strict=True)))
                 print(*cells, flush=True)
     return rows
 
 
-def first_choice(sentence, column):
+def first_choice(sentence: Sentence, column: str) -> Sentence:
     """The sentence with the first tagger's tags, and without choices."""
     from tanglewood.treebank.choices import read_choices, without_choices
 
     tags = [read_choices(misc)[0][0] for misc in sentence.misc]
-    columns = {name: getattr(sentence, name) for name in ("lemmas", "upos", "xpos", "feats")} | {column: tags}
+    columns: dict[str, list[str]] = {name: getattr(sentence, name) for name in ("lemmas", "upos", "xpos", "feats")}
+    columns[column] = tags
     return without_choices(sentence.with_columns(*columns.values()))
 
 
-def train(choices, data, path, args):
+def train(choices: dict[str, object], data: dict[str, list[Sentence]], path: Path, args: argparse.Namespace) -> Parser:
     """The trained parser, from its file if there is one."""
-    from tanglewood.parser import Parser
     from tanglewood.training.config import Config
     from tanglewood.training.loop import Training
 
     if not path.exists():
-        config = Config(**choices, learner="linear", seed=args.seed, settings={"epochs": args.epochs})
+        config = Config(**choices, learner="linear", seed=args.seed)
         for progress in Training(config, data["train"], data["dev"]).run():
             scores = progress.scores
-            print(f"{path.name}: epoch {progress.epoch} LAS {scores.las:.2f} UPOS {scores.upos:.2f}", flush=True)
+            print(f"{path.name}: epoch {progress.epoch} LAS {scores.las:.2f} {progress.seconds:.0f} s", flush=True)
         progress.parser.save(path)
     return Parser.load(path)
 

@@ -334,7 +334,9 @@ class MoveWorker(Worker):
         scorer = self._workspace.turn_to(index)
         if self.search is None or self.search.scorer is not scorer:
             self.search = task.search(scorer)
-            self._beam = Beam(self.search, self.choices.width) if self.choices.width > 1 else None
+            learnt = getattr(self._parser.model, "beam", 1)  # the width that the model has learnt with, if any
+            width = self.choices.width if self.choices.beam else max(self.choices.width, learnt)
+            self._beam = Beam(self.search, width, normalised=learnt == 1) if width > 1 else None
         state = State(len(sentence))
         if self._tagging is not None:
             state.offer(self._offers[index])

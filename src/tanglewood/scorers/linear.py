@@ -16,6 +16,7 @@ from zlib import crc32
 from tanglewood.core.oracle import Oracle
 from tanglewood.errors import ConfigError
 from tanglewood.scorers.base import Example, Task
+from tanglewood.scorers.linear_beam import BeamTrainer
 from tanglewood.scorers.linear_core import LinearCore, LinearTrainer
 from tanglewood.scorers.linear_features import FeatureSet, WordTable
 from tanglewood.scorers.linear_weights import MOST_CLASSES, LearningWeights, Weights
@@ -175,13 +176,19 @@ class TableModel:
 
 
 class LinearModel(TableModel):
-    """Scores moves and labels."""
+    """Scores moves and labels; ``beam`` is the width of the beam that it has learnt with."""
 
     templates: Templates
 
     def __init__(
-        self, task: Task, templates: Templates, arrays: Mapping[str, memoryview], scales: Mapping[str, float]
+        self,
+        task: Task,
+        templates: Templates,
+        arrays: Mapping[str, memoryview],
+        scales: Mapping[str, float],
+        beam: int = 1,
     ) -> None:
+        self.beam = beam
         sizes = {"moves": task.system.n_moves, "labels": max(task.n_labels, 1)}
         TableModel.__init__(self, task, templates, arrays, scales, sizes)
 
@@ -192,7 +199,11 @@ class LinearModel(TableModel):
     @classmethod
     def load(cls, task: Task, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> LinearModel:
         """Make the model anew from its arrays and settings."""
-        return cls(task, Templates.of(settings["templates"]), arrays, settings["scales"])
+        return cls(task, Templates.of(settings["templates"]), arrays, settings["scales"], settings.get("beam", 1))
+
+    def settings(self) -> dict[str, Any]:
+        """Return templates and scales, and the beam if there was one."""
+        return TableModel.settings(self) | ({"beam": self.beam} if self.beam > 1 else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +217,11 @@ class LinearOptions:
     least: float = 0.004  # share of the largest weight below which a weight is dropped
     updates: int = 1  # fewest updates of a feature that is kept
     templates: str = ""  # a TOML file of one's own templates
+    train_beam: int = 1  # derivations kept while learning: 1 learns one decision at a time, more whole derivations
 
     def __post_init__(self) -> None:
+        if self.train_beam < 1:
+            raise ConfigError(f"a beam of width {self.train_beam} holds nothing to learn from; it should be 1 or more")
         if self.epochs < 1 or self.updates < 0 or not 0 <= self.explore <= 1 or min(self.margin, self.most) <= 0:
             raise ConfigError("epochs should be 1 or more, margin and most more than 0, explore between 0 and 1")
 
@@ -221,7 +235,8 @@ class LinearLearner:
 
     ``margin`` is by how much the right move should lead, ``most`` the largest step of a weight; ``explore`` is the
     probability of following a mistake. Weights below ``least`` of the largest one are not kept, nor are features
-    updated less than ``updates`` times.
+    updated less than ``updates`` times. With a ``train_beam`` wider than 1 whole derivations are learnt from, as the
+    beam finds them: no margin and no exploring then (see linear_beam.py).
     """
 
     def __init__(
@@ -235,6 +250,7 @@ class LinearLearner:
         explore: float = 0.85,
         least: float = 0.004,
         updates: int = 1,
+        train_beam: int = 1,
     ) -> None:
         if task.n_labels > MOST_CLASSES:
             raise ConfigError(f"the linear learner takes at most {MOST_CLASSES} labels, not {task.n_labels}")
@@ -255,6 +271,8 @@ class LinearLearner:
             seed=seed,
         )
         self.search = task.search(self.trainer)
+        self.train_beam = train_beam
+        self.beam_trainer = BeamTrainer(self.trainer, self.search, train_beam)
 
     @classmethod
     def begin(cls, task: Task, sentences: Sequence[Sentence], options: LinearOptions, seed: int) -> LinearLearner:
@@ -272,10 +290,11 @@ class LinearLearner:
             explore=options.explore,
             least=options.least,
             updates=options.updates,
+            train_beam=options.train_beam,
         )
 
     def epoch(self, examples: Sequence[Example], oracle: Oracle) -> float:
-        """Go through the examples once, shuffled; return the share of wrong decisions."""
+        """Go through the examples once, shuffled; return the share of wrong decisions (or derivations)."""
         trainer = self.trainer
         words, offsets = self.numbers.table([example.words for example in examples])
         order = list(range(len(examples)))
@@ -287,7 +306,10 @@ class LinearLearner:
             example = examples[index]
             example.bind(oracle)
             trainer.use(words, offsets[index])
-            trainer.learn(self.search, oracle, example.state(), oracle.explores)
+            if self.train_beam > 1:
+                self.beam_trainer.learn(oracle, example.state())
+            else:
+                trainer.learn(self.search, oracle, example.state(), oracle.explores)
         self.epochs += 1
         return trainer.loss / max(1, trainer.n_states)
 
@@ -297,7 +319,7 @@ class LinearLearner:
     def model(self) -> LinearModel:
         """Return the averaged model as of now."""
         arrays, scales = freeze_tables(self._tables(), self.trainer.time, self.least, self.updates)
-        return LinearModel(self.task, self.templates, arrays, scales)
+        return LinearModel(self.task, self.templates, arrays, scales, self.train_beam)
 
     def state(self) -> tuple[Mapping[str, Any], dict[str, Any]]:
         """Return the tables, and where the generators stand."""

@@ -155,7 +155,8 @@ class Training:
             scores = None
             is_best = True
             if self.dev:
-                scores = evaluate(self.dev, parser.parse_all(self.dev, beam=self.config.beam, threads=threads))
+                beam = self.config.beam if self.config.beam > 1 else None
+                scores = evaluate(self.dev, parser.parse_all(self.dev, beam=beam, threads=threads))
                 is_best = self.best is None or scores.las > self.best[0]
             if is_best and scores is not None and self.config.search:
                 self._sharpen(parser)
