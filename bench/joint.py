@@ -35,6 +35,7 @@ def main() -> None:
     parser.add_argument("--part", default="dev,test")
     parser.add_argument("--tag-column", default="upos")
     parser.add_argument("--epochs", type=int, default=15)
+    parser.add_argument("--tagger-epochs", type=int, default=0, help="0: as many as suit the treebank")
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--best-tags", default="3", help="one joint parser for each of these")
@@ -52,11 +53,13 @@ def measure(folder: Path, args: argparse.Namespace) -> list[dict[str, object]]:
     """Return the rows of one treebank."""
     from tanglewood.evaluate.scores import evaluate
     from tanglewood.text.learning import TagPlan, offering, prepare_tags
+    from tanglewood.text.tagger import TaggerOptions
 
     parts = {name: list(read(folder / f"{name}.conllu")) for name in ("train", "dev", "test")}
     plan = TagPlan(
         seed=args.seed,
         folds=args.folds,
+        options=TaggerOptions(epochs=args.tagger_epochs),
         offered=args.tag_column,
         folder=args.work / f"{folder.name}.{args.tag_column}.parts",
         report=lambda text: print(text, flush=True),

@@ -99,7 +99,7 @@ class Beam:
             score = self.scores[item] + self.search.move_scores[move] - total
             if not self.search.system.labelled[move]:
                 self._offer(score, item, move, -1)
-            elif score > self._threshold():
+            elif not self.normalised or score > self._threshold():  # a logarithm of a probability adds nothing
                 if legal == 1 and not self.search._is_root_arc(s, move):
                     self.search._score_moves(s, self.search.spare_scores)
                 self._label(s, item, move, score)
