@@ -182,7 +182,7 @@ def run(args: argparse.Namespace) -> int:
     parser = training.best[1]
     _save(finish(parser), args.output)
     checkpoint.unlink(missing_ok=True)
-    if parts.exists():
+    if args.pipeline or tag_column:
         rmtree(parts)
     if dev:
         _report_crossing(parser, dev, args.threads)

@@ -11,9 +11,9 @@ from tanglewood.errors import ConfigError, IllegalMove
 
 
 class Move(NamedTuple):
-    """A kind of transition: its name, whether it makes an arc, whether it carries a label, and if so, that of a tag.
+    """A kind of transition: its name, whether it makes an arc, whether it carries a label, and whether that is a tag.
 
-    Tags are labels with numbers of their own.
+    Tags have numbers of their own, apart from those of other labels.
     """
 
     name: str

@@ -281,10 +281,9 @@ class LinearLearner:
     @classmethod
     def begin(cls, task: Task, sentences: Sequence[Sentence], options: LinearOptions, seed: int) -> LinearLearner:
         """Return a learner; it needs to know nothing of the training data beforehand."""
-        shipped = SHIPPED
-        if isinstance(task.system, JointSwap):
-            shipped = replace(SHIPPED, tags=tag_templates(task.system.tag_column))
-        templates = Templates.read(options.templates) if options.templates else shipped
+        templates = Templates.read(options.templates) if options.templates else SHIPPED
+        if isinstance(task.system, JointSwap) and not templates.tags:
+            templates = replace(templates, tags=tag_templates(task.system.tag_column))
         return cls(
             task,
             templates=templates,

@@ -24,6 +24,7 @@ from tanglewood.systems.joint_swap import JointSwap
 from tanglewood.training.config import Config
 from tanglewood.training.guide import parse_by_folds
 from tanglewood.transforms.pseudo_projective import Scheme, fitting_scheme, projectivize
+from tanglewood.treebank.choices import KEY
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tree import Tree
 
@@ -106,6 +107,10 @@ class Training:
         ]
         if tags:
             self.examples = list(map(_with_tags(self.task), self.examples, train))
+            if not any(KEY in misc for sentence in train for misc in sentence.misc):
+                self.warnings.append(
+                    f"the training data has no {KEY} in MISC: each word has its gold tag to choose only"
+                )
         columns = Columns()
         for example in self.examples:
             columns.add(example.words)
