@@ -91,7 +91,7 @@ def measure(folder: Path, args: argparse.Namespace) -> list[dict[str, object]]:
                 scores = evaluate(parts[part], parsed)
                 tag = getattr(scores, args.tag_column)
                 values = (folder.name, part, row, learnt, beam, tag, scores.uas, scores.las)
-                cells = [f"{value:.2f}" if isinstance(value, float) else value for value in values]
+                cells = [f"{value:.2f}" if isinstance(value, float) else str(value) for value in values]
                 rows.append(dict(zip(HEADER, [*cells, f"{speed:,.0f}"], strict=True)))
                 print(*cells, flush=True)
     return rows

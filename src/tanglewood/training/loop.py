@@ -108,9 +108,7 @@ class Training:
         if tags:
             self.examples = list(map(_with_tags(self.task), self.examples, train))
             if not any(KEY in misc for sentence in train for misc in sentence.misc):
-                self.warnings.append(
-                    f"the training data has no {KEY} in MISC: each word has its gold tag to choose only"
-                )
+                self.warnings.append(f"the training data has no {KEY} in MISC: gold tags are the only choice")
         columns = Columns()
         for example in self.examples:
             columns.add(example.words)
