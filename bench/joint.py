@@ -6,22 +6,25 @@ Each TREEBANK_DIR holds train.conllu, dev.conllu and test.conllu. Both get the s
 alone, and its tags for the training data by jackknifing; both have the same linear learner and templates. The pipeline
 sees the tagger's one tag; the joint parser chooses from its best ones (and has templates for that). The best epoch is
 that with the highest LAS on dev, parsed as it was learnt: greedily, or with the same beam. Finished parts are kept in
---work, and a run that was stopped goes on from them.
+--work, and a run that was stopped goes on from them. p is that of McNemar's test against the pipeline.
 """
 
 import argparse
 import json
 import time
 from itertools import product
+from operator import eq, lt
 from pathlib import Path
 
 from tanglewood import read
 from tanglewood.cli.common import use_one_matrix_thread
+from tanglewood.evaluate.scores import compare, evaluate
+from tanglewood.evaluate.significance import McNemar
 from tanglewood.parser import Parser
 from tanglewood.treebank.sentence import Sentence
 from timing import print_markdown
 
-HEADER = ("treebank", "part", "row", "learnt with beam", "beam", "tag", "UAS", "LAS", "words/s")
+HEADER = ("treebank", "part", "row", "learnt with beam", "beam", "tag", "p", "UAS", "LAS", "p (LAS)", "words/s")
 
 
 def main() -> None:
@@ -51,7 +54,6 @@ def main() -> None:
 
 def measure(folder: Path, args: argparse.Namespace) -> list[dict[str, object]]:
     """Return the rows of one treebank."""
-    from tanglewood.evaluate.scores import evaluate
     from tanglewood.text.learning import TagPlan, offering, prepare_tags
     from tanglewood.text.tagger import TaggerOptions
 
@@ -78,6 +80,7 @@ def measure(folder: Path, args: argparse.Namespace) -> list[dict[str, object]]:
                 data,
             )
     rows = []
+    piped: dict[tuple[object, ...], list[list[bool]]] = {}  # what is right in the pipeline: tags, and labelled arcs
     for (row, (choices, own)), learnt in product(variants.items(), map(int, args.train_beam.split(","))):
         file = f"{folder.name}.{row}.{learnt}.tw".replace(", ", "-").replace(" ", "-")
         model = train(
@@ -90,11 +93,28 @@ def measure(folder: Path, args: argparse.Namespace) -> list[dict[str, object]]:
                 speed = sum(map(len, parsed)) / (time.process_time() - began)
                 scores = evaluate(parts[part], parsed)
                 tag = getattr(scores, args.tag_column)
-                values = (folder.name, part, row, learnt, beam, tag, scores.uas, scores.las)
+                right = what_is_right(parts[part], parsed, args.tag_column)
+                p_tag, p_las = map(p_value, piped.setdefault((part, learnt, beam), right), right)
+                values = (folder.name, part, row, learnt, beam, tag, p_tag, scores.uas, scores.las, p_las)
                 cells = [f"{value:.2f}" if isinstance(value, float) else str(value) for value in values]
                 rows.append(dict(zip(HEADER, [*cells, f"{speed:,.0f}"], strict=True)))
                 print(*cells, flush=True)
     return rows
+
+
+def what_is_right(gold: list[Sentence], parsed: list[Sentence], column: str) -> list[list[bool]]:
+    """Whether the tag of each word is right, and whether its head and label are."""
+    found: list[list[bool]] = [[], []]
+    for one, other in zip(gold, parsed, strict=True):
+        found[0] += map(eq, getattr(one, column), getattr(other, column))
+        found[1] += compare(one, other).arc_right
+    return found
+
+
+def p_value(first: list[bool], second: list[bool]) -> str:
+    """McNemar's test of two lists; a dash if they are the same."""
+    only = [sum(map(lt, *pair)) for pair in ((second, first), (first, second))]
+    return f"{McNemar(*only).p_value:.3f}" if any(only) else "-"
 
 
 def first_choice(sentence: Sentence, column: str) -> Sentence:
