@@ -15,7 +15,8 @@ from tanglewood.evaluate.scores import evaluate
 
 SMALL = str(Path(__file__).resolve().parents[1] / "examples" / "small.conllu")
 KEYS = [
-    *("file", "words", "sentences", "las", "uas", "la", "exact_match", "exact_match_unlabelled"),
+    *("file", "words", "sentences", "las", "uas", "la", "upos", "xpos"),
+    *("exact_match", "exact_match_unlabelled"),
     *("projective_las", "projective_uas", "projective_la"),
     *("nonprojective_las", "nonprojective_uas", "nonprojective_la"),
     *("nonprojective_precision", "nonprojective_recall", "nonprojective_f1"),

@@ -187,7 +187,7 @@ def test_the_training_data_is_tagged_by_taggers_that_did_not_see_it(monkeypatch)
         def worker(self):
             return self
 
-        def tag(self, forms):
+        def tag(self, forms, _offered):
             seen.append((self.known, [tuple(f) for f in forms]))
             return [[Tags("l", f"U{len(seen)}", "X", "F")] * len(f) for f in forms]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -21,6 +22,7 @@ from tanglewood.core.state import State
 from tanglewood.errors import ConfigError, ModelError, TanglewoodError
 from tanglewood.scorers import learner_class
 from tanglewood.scorers.base import Guess, Model, Task
+from tanglewood.scorers.offers import Tagging
 from tanglewood.scorers.words import words_of
 from tanglewood.store import load_model, save_model
 from tanglewood.systems import make_decoder, make_summing_decoder, make_system
@@ -178,6 +180,7 @@ class Parser:
             "tanglewood": __version__,
             "labels": list(task.labels),
             "root_label": task.root_label,
+            **({"tags": list(task.tags)} if task.tags else {}),
             "pseudo_projective": scheme,
             "description": dict(self.description),
             "model": self.model.settings(),
@@ -204,7 +207,7 @@ class Parser:
         """Make the parser of such contents; arrays of other parts, whose names have a slash, are passed over."""
         description = settings["description"]
         system = make_system(description["system"], **description["options"], single_root=description["single_root"])
-        task = Task(system, settings["labels"], settings["root_label"])
+        task = Task(system, settings["labels"], settings["root_label"], settings.get("tags", ()))
         own = {name: values for name, values in arrays.items() if "/" not in name}
         model = learner_class(description["learner"], "Model").load(task, own, settings["model"])
         scheme = settings["pseudo_projective"]
@@ -316,6 +319,16 @@ class MoveWorker(Worker):
         Worker.__init__(self, parser, choices)
         self.search: Search | None = None
         self._beam: Beam | None = None
+        self._tagging = Tagging(self._task) if self._task.tags else None
+        self._offers: list[array[int]] = []
+
+    def _encode(self, sentences: Sequence[Sentence]) -> None:
+        if self._tagging is None:
+            Worker._encode(self, sentences)
+            return
+        read = [self._tagging.read(sentence) for sentence in sentences]
+        self._offers = [offers for _, offers in read]
+        self._workspace.encode([words for words, _ in read])
 
     def turn_to(self, sentence: Sentence) -> Search:
         """Return the search, set to this sentence, for those who take the moves themselves."""
@@ -327,32 +340,42 @@ class MoveWorker(Worker):
         task = self._task
         scorer = self._workspace.turn_to(index)
         if self.search is None or self.search.scorer is not scorer:
-            self.search = Search(task.system, scorer, len(task.labels), task.root_label)
-            self._beam = Beam(self.search, self.choices.width) if self.choices.width > 1 else None
+            self.search = task.search(scorer)
+            learnt = getattr(self._parser.model, "beam", 1)  # the width that the model has learnt with, if any
+            width = self.choices.width if self.choices.beam else max(self.choices.width, learnt)
+            self._beam = Beam(self.search, width, normalised=learnt == 1) if width > 1 else None
         return self.search
+
+    def offer(self, state: State, index: int = 0) -> None:
+        """Tell a configuration of one of the encoded sentences which tags its words may be given."""
+        if self._tagging is not None:
+            state.offer(self._offers[index])
 
     def _parse(self, sentence: Sentence, index: int) -> Iterator[Sentence]:
         search = self._search_of(index)
         state = State(len(sentence))
+        self.offer(state, index)
         if self._beam is None:
             search.greedy(state)
-            yield sentence.with_tree(self.tree_of(state))
+            yield self._parsed(sentence, state)
             return
         scores = self._beam.parse(state)
         choices = self.choices
         if choices.nbest == 1 and not choices.confidence:
-            yield sentence.with_tree(self.tree_of(state))
+            yield self._parsed(sentence, state)
             return
         trees = []
+        tags = []
         for rank in range(len(scores)):
             self._beam.restore(state, rank)
             trees.append(self.tree_of(state))
+            tags.append(state.word_tags())
         shares = [exp(score - scores[0]) for score in scores]
         # Several derivations may build the same tree; the best of them stands for it.
         different = [rank for rank, tree in enumerate(trees) if tree not in trees[:rank]]
         for place, rank in enumerate(different[: choices.nbest], 1):
             tree = trees[rank]
-            parsed = sentence.with_tree(tree)
+            parsed = self._tagged(sentence, tags[rank]).with_tree(tree)
             if choices.confidence:
                 agreeing = [
                     sum(
@@ -366,6 +389,14 @@ class MoveWorker(Worker):
             if choices.nbest > 1:
                 parsed = parsed.with_comments([f"# nbest = {place}", f"# log_probability = {scores[rank]:.4f}"])
             yield parsed
+
+    def _parsed(self, sentence: Sentence, state: State) -> Sentence:
+        """Return the sentence with what the derivation gives it."""
+        return self._tagged(sentence, state.word_tags()).with_tree(self.tree_of(state))
+
+    def _tagged(self, sentence: Sentence, tags: Sequence[int]) -> Sentence:
+        """Return the sentence with its tags, if the system gives any."""
+        return sentence if self._tagging is None else self._tagging.written(sentence, tags)
 
     def tree_of(self, state: State) -> Tree:
         """Return the tree of a state in which the parse is over."""

@@ -23,6 +23,9 @@ OPTIONS = {  # command-line word -> (type, metavar, help); the systems know whic
     "degree": (int, "D", "attardi family: highest distance on the stack between head and modifier (default 2)"),
     "reduces": (str, "LIST", "attardi: an inventory of your own, such as s0>s1,s1>s0,b0>s1"),
     "max-degree": (int, "D", "covington: highest degree of non-projectivity of an arc (default: no bound)"),
+    "tag-column": (str, "COLUMN", "joint-swap: the column whose tags it gives, upos (default) or xpos"),
+    "best-tags": (int, "K", "joint-swap: how many tags of the first tagger a word may choose from (default 3)"),
+    "tag-threshold": (float, "X", "joint-swap: how far such a tag may be behind the best (default 4)"),
     "first": (str, "SYSTEM", "three-step: the projective system of its first step (default arc-eager)"),
 }
 

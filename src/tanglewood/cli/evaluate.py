@@ -32,6 +32,8 @@ SCORES = (  # what the table for people calls each score
     ("LAS", "las"),
     ("UAS", "uas"),
     ("label accuracy", "la"),
+    ("UPOS", "upos"),
+    ("XPOS", "xpos"),
     ("exact match", "exact_match"),
     ("exact match, unlabelled", "exact_match_unlabelled"),
     ("projective arcs: LAS", "projective_las"),

@@ -26,6 +26,7 @@ EXAMPLES = """\
   tanglewood trace examples/figure1.conllu --system swap
   tanglewood trace examples/figure1.conllu --system swap --oracle lazy
   tanglewood trace examples/figure2-lacroix.conllu --system three-step
+  tanglewood trace examples/figure1.conllu --system joint-swap
   tanglewood trace treebank.conllu --sent-id s17 --system attardi-all --json
   tanglewood trace -m model.tw words.conllu     the moves of a trained parser; with --json their scores, too"""
 
@@ -44,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the derivation; exit status 1 if the system does not cover the tree."""
-    from tanglewood.show.trace import Step, count_transitions, format_trace, trace, trace_model
+    from tanglewood.show.trace import Step, count_transitions, format_trace, gold_tags, trace, trace_model
 
     sentence = choose_sentence(args, trees=args.model is None)
     if args.model:
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         (system,) = make_systems([args.system or "swap"], args).values()
         system.single_root = args.single_root
-        found = trace(system, sentence.tree(), args.oracle)
+        found = trace(system, sentence.tree(), args.oracle, gold_tags(system, sentence))
     steps: list[Step] = []
     failure = None
     try:

@@ -145,8 +145,11 @@ def run(args: argparse.Namespace) -> int:
     dev = [sentence for file in args.dev for sentence in reading.sentences(file)]
     finish: Callable[[Parser], Parser | Pipeline] = lambda parser: parser  # noqa: E731
     parts = Path(f"{args.output}.parts")
-    if args.pipeline:
-        finish, train, dev = _prepare(args, config, train, dev, parts)
+    tag_column = ""
+    if config.system == "joint-swap":
+        tag_column = str(config.options.get("tag_column", "upos"))
+    if args.pipeline or tag_column:  # a parser that gives tags chooses from what a tagger offers
+        finish, train, dev = _prepare(args, config, train, dev, parts, tag_column)
         if config.completed().learner == "network":  # where tags may be wrong, the words around must say more
             config = replace(config, settings={"layers": PIPELINE_LAYERS, **config.settings})
     training = Training(config, train, dev, lambda text: print(text, file=sys.stderr))
@@ -165,7 +168,7 @@ def run(args: argparse.Namespace) -> int:
         print(f"going on after epoch {training.epoch}", file=sys.stderr)
     try:
         for progress in training.run(threads=args.threads):
-            _report(progress)
+            _report(progress, tag_column)
             try:
                 training.save_checkpoint(checkpoint)
             except OSError as error:  # such as a full disk: what was learnt is still in memory
@@ -182,7 +185,7 @@ def run(args: argparse.Namespace) -> int:
     parser = training.best[1]
     _save(finish(parser), args.output)
     checkpoint.unlink(missing_ok=True)
-    if args.pipeline:
+    if args.pipeline or tag_column:
         rmtree(parts)
     if dev:
         _report_crossing(parser, dev, args.threads)
@@ -192,7 +195,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _prepare(
-    args: argparse.Namespace, config: Config, train: list[Sentence], dev: list[Sentence], parts: Path
+    args: argparse.Namespace, config: Config, train: list[Sentence], dev: list[Sentence], parts: Path, offered: str
 ) -> tuple[Callable[[Parser], Pipeline], list[Sentence], list[Sentence]]:
     """Learn what comes before the parser; return how to make a pipeline of it, and the data for it with other tags."""
     from tanglewood.text.learning import prepare
@@ -206,6 +209,7 @@ def _prepare(
         seed=config.seed,
         folds=config.folds,
         processes=args.threads,
+        offered=offered,
         folder=parts,
         report=lambda text: print(text, file=sys.stderr),
     )
@@ -222,11 +226,13 @@ def _save(model: Parser | Pipeline, output: str) -> None:
         raise OSError(error.errno, f"{error.strerror or error}; the model is in {spare} instead", output) from None
 
 
-def _report(progress: Progress) -> None:
+def _report(progress: Progress, tag_column: str) -> None:
     text = f"epoch {progress.epoch:2}/{progress.epochs}  loss {progress.loss:.3f}"
     if progress.scores is not None:
         text += (
-            f"  dev LAS {progress.scores.las:.2f}  UAS {progress.scores.uas:.2f}{'  *' if progress.is_best else '   '}"
+            f"  dev LAS {progress.scores.las:.2f}  UAS {progress.scores.uas:.2f}"
+            + (f"  {tag_column.upper()} {getattr(progress.scores, tag_column):.2f}" if tag_column else "")
+            + ("  *" if progress.is_best else "   ")
         )
     left = progress.seconds * (progress.epochs - progress.epoch)
     print(f"{text}  {progress.seconds:.1f} s, {int(left) // 60}:{int(left) % 60:02d} left", file=sys.stderr)

@@ -11,6 +11,7 @@ cdef class Beam:
     cdef int[::1] pool, next_pool, done
     cdef double[::1] scores
     cdef int n_candidates
+    cdef bint normalised
     cdef double[::1] candidate_scores
     cdef int[::1] candidate_items, candidate_moves, candidate_labels
     cdef void _offer(self, double score, int item, int move, int label) noexcept nogil
@@ -22,5 +23,8 @@ cdef class Beam:
     @cython.locals(total=double)
     cdef void _label(self, State s, int item, int move, double score) noexcept nogil
     cdef void _run(self, State s) noexcept nogil
+    cdef int _begin(self, State s) noexcept nogil
+    cdef int _advance(self, State s) noexcept nogil
+    cpdef make_room(self, State s)
     cpdef object parse(self, State s)
     cpdef object restore(self, State s, int rank)

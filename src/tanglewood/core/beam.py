@@ -1,5 +1,7 @@
 """Beam search over the same scorer as greedy search: the sum of log-probabilities of moves and labels.
 
+For a scorer that has learnt with a beam it is the sum of its scores as they are.
+
 States lie in a pool of ints, since lists of objects cannot be touched without the lock.
 """
 
@@ -23,13 +25,17 @@ LABELS = 2  # best labels of an arc that are followed
 
 
 class Beam:
-    """Keeps the best ``width`` partial derivations; finished ones wait for the rest."""
+    """Keeps the best ``width`` partial derivations; finished ones wait for the rest.
 
-    def __init__(self, search: Search, width: int) -> None:
+    Scores are ``normalised`` to log-probabilities in each state, or else added up as they are.
+    """
+
+    def __init__(self, search: Search, width: int, *, normalised: bool = True) -> None:
         if width < 1:
             raise ConfigError(f"a beam of width {width} holds nothing; it should be 1 or more")
         self.search = search
         self.width = width
+        self.normalised = normalised
         self.pool = self.next_pool = array("i")
         self.size = self.n_candidates = 0
         self.scores = array("d", bytes(8 * width))
@@ -62,7 +68,9 @@ class Beam:
         self.candidate_labels[place] = label
 
     def _log_total(self, scores: array[float], size: int) -> float:
-        """Logarithm of the sum of exponentials; scores at -1e30 do not count."""
+        """Logarithm of the sum of exponentials, scores at -1e30 left out; 0 where scores are not normalised."""
+        if not self.normalised:
+            return 0.0
         top = -1e30
         for i in range(size):
             top = max(top, scores[i])
@@ -91,7 +99,7 @@ class Beam:
             score = self.scores[item] + self.search.move_scores[move] - total
             if not self.search.system.labelled[move]:
                 self._offer(score, item, move, -1)
-            elif score > self._threshold():
+            elif not self.normalised or score > self._threshold():  # a logarithm of a probability adds nothing
                 if legal == 1 and not self.search._is_root_arc(s, move):
                     self.search._score_moves(s, self.search.spare_scores)
                 self._label(s, item, move, score)
@@ -124,41 +132,56 @@ class Beam:
             self.search.label_scores[best] = -1e30
 
     def _run(self, s: State) -> None:
-        s._clear()
-        self.search.system._start(s)
-        s._save(self.pool, 0)
-        items = 1
-        self.scores[0] = 0.0
-        self.done[0] = 1 if self.search.system._is_final(s) else 0
-        running = 1 - self.done[0]
+        running = self._begin(s)
         while running > 0:
-            self.n_candidates = 0
-            for item in range(items):
-                if self.done[item]:
-                    self._offer(self.scores[item], item, -1, -1)
-                else:
-                    s._load(self.pool, item * self.size)
-                    self._expand(s, item)
-            items = self.n_candidates
-            running = 0
-            for place in range(items):
-                s._load(self.pool, self.candidate_items[place] * self.size)
-                if self.candidate_moves[place] >= 0:
-                    self.search._take(s, self.candidate_moves[place], self.candidate_labels[place])
-                self.done[place] = 1 if self.search.system._is_final(s) else 0
-                running += 1 - self.done[place]
-                self.scores[place] = self.candidate_scores[place]
-                s._save(self.next_pool, place * self.size)
-            self.pool, self.next_pool = self.next_pool, self.pool
-        self.n_candidates = items
+            running = self._advance(s)
         s._load(self.pool, 0)
         self.search.system._finish(s)
 
-    def parse(self, s: State) -> list[float]:
-        """Parse one sentence; ``s`` ends with the best derivation. Returns the scores of all that were kept."""
+    def _begin(self, s: State) -> int:
+        """Begin with the initial configuration; return how many derivations are not finished."""
+        s._clear()
+        self.search.system._start(s)
+        s._save(self.pool, 0)
+        self.n_candidates = 1
+        self.scores[0] = 0.0
+        self.done[0] = 1 if self.search.system._is_final(s) else 0
+        return 1 - self.done[0]
+
+    def _advance(self, s: State) -> int:
+        """Take one move in every derivation that is not finished; return how many are not.
+
+        What was done stands in the candidates: the item each came from, its move (-1: it waits) and its label.
+        """
+        items = self.n_candidates
+        self.n_candidates = 0
+        for item in range(items):
+            if self.done[item]:
+                self._offer(self.scores[item], item, -1, -1)
+            else:
+                s._load(self.pool, item * self.size)
+                self._expand(s, item)
+        running = 0
+        for place in range(self.n_candidates):
+            s._load(self.pool, self.candidate_items[place] * self.size)
+            if self.candidate_moves[place] >= 0:
+                self.search._take(s, self.candidate_moves[place], self.candidate_labels[place])
+            self.done[place] = 1 if self.search.system._is_final(s) else 0
+            running += 1 - self.done[place]
+            self.scores[place] = self.candidate_scores[place]
+            s._save(self.next_pool, place * self.size)
+        self.pool, self.next_pool = self.next_pool, self.pool
+        return running
+
+    def make_room(self, s: State) -> None:
+        """Get ready for a sentence."""
         self.size = s._size()
         self.pool = array("i", bytes(4 * self.size * self.width))
         self.next_pool = array("i", bytes(4 * self.size * self.width))
+
+    def parse(self, s: State) -> list[float]:
+        """Parse one sentence; ``s`` ends with the best derivation. Returns the scores of all that were kept."""
+        self.make_room(s)
         with cython.nogil:
             self._run(s)
         return [self.scores[item] for item in range(self.n_candidates)]

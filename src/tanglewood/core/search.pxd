@@ -1,6 +1,7 @@
 from tanglewood.core.state cimport State
 from tanglewood.core.system cimport TransitionSystem
 
+cdef int TAGGED
 cdef float LOW
 
 cdef class MoveScorer:
@@ -10,7 +11,7 @@ cdef class MoveScorer:
 cdef class Search:
     cdef readonly TransitionSystem system
     cdef readonly MoveScorer scorer
-    cdef readonly int n_labels, root_label
+    cdef readonly int n_labels, n_arc_labels, n_tags, root_label
     cdef int chosen_label
     cdef readonly long moves_taken, states_scored, labels_scored
     cdef bint label_matters

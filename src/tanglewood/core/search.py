@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 
+from tanglewood.core.kinds import TAGGED
 from tanglewood.core.state import State
 from tanglewood.core.system import TransitionSystem
 
@@ -28,14 +29,20 @@ class MoveScorer:
 class Search:
     """Picks moves and labels; ``root_label`` is the label of arcs from 0 and of no other, or -1 if there is none.
 
+    Where a system gives tags, moves that do so choose from ``n_tags`` tags instead of labels.
+
     It counts what it does, with a beam too: ``moves_taken``, ``states_scored`` (calls of the scorer for the moves of a
     state) and ``labels_scored`` (calls for the labels of a move).
     """
 
-    def __init__(self, system: TransitionSystem, scorer: MoveScorer, n_labels: int, root_label: int = -1) -> None:
+    def __init__(
+        self, system: TransitionSystem, scorer: MoveScorer, n_labels: int, root_label: int = -1, n_tags: int = 0
+    ) -> None:
         self.system = system
         self.scorer = scorer
-        self.n_labels = n_labels
+        self.n_arc_labels = n_labels
+        self.n_tags = n_tags
+        self.n_labels = n_labels = max(n_labels, n_tags)
         self.root_label = root_label
         self.label_matters = system.label_matters
         self.chosen_label = -1
@@ -57,8 +64,13 @@ class Search:
         self.system._take(s, move, label)
 
     def _fits(self, s: State, move: int, label: int, head: int) -> bool:
-        """Whether the move may carry the label: the root label for arcs from 0 only, and what the system says."""
-        if self.root_label >= 0 and (label == self.root_label) != (head == 0):
+        """Whether the move may carry the label: labels for arcs, the root label for those from 0 only, tags for words.
+
+        And what the system says.
+        """
+        if self.system.labelled[move] == TAGGED:
+            return label < self.n_tags and self.system._is_legal(s, move, label)
+        if label >= self.n_arc_labels or (self.root_label >= 0 and (label == self.root_label) != (head == 0)):
             return False
         return not self.label_matters or self.system._is_legal(s, move, label)
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 
+from tanglewood.core.kinds import FIRST_TAG
+from tanglewood.errors import ConfigError
+
 FIELDS = 13  # arrays in the block, each of n + 2 ints
 
 
@@ -17,6 +20,9 @@ class State:
     valencies, with ``aside_labels`` beside it), ``component`` a union-find forest over the arcs, ``marks`` a number
     per word, ``phase`` and ``count`` a number per configuration. ``repaired`` counts the words a final step hung
     on the root word to keep the tree single-rooted.
+
+    ``offers`` belongs to the sentence, not to the configuration: for every node ``offer_width`` ints, the tags that a
+    word may be given (-1: no more) and a number that stands for all of them; it has none where all tags are allowed.
     """
 
     def __init__(self, n: int) -> None:
@@ -37,7 +43,16 @@ class State:
         self.aside = self.block[10 * size : 11 * size]
         self.aside_labels = self.block[11 * size : 12 * size]
         self.component = self.block[12 * size :]
+        self.offers = self.block[:0]
+        self.offer_width = 0
         self._clear()
+
+    def offer(self, offers: array[int]) -> None:
+        """Take the tags that the words of the sentence may be given."""
+        if len(offers) % (self.n + 1):
+            raise ConfigError(f"{len(offers)} numbers cannot be shared out among {self.n + 1} nodes")
+        self.offers = memoryview(offers)
+        self.offer_width = len(offers) // (self.n + 1)
 
     def _clear(self) -> None:
         """Forget all arcs and empty every list; a system's start fills stack and buffer."""
@@ -52,6 +67,8 @@ class State:
         """Return an independent copy."""
         twin = State(self.n)
         twin._copy_from(self)
+        twin.offers = self.offers
+        twin.offer_width = self.offer_width
         return twin
 
     def _copy_from(self, other: State) -> None:
@@ -173,6 +190,10 @@ class State:
     def word_heads(self) -> list[int]:
         """Heads of words 1..n; -1 where a word has none yet."""
         return [self.heads[i] for i in range(1, self.n + 1)]
+
+    def word_tags(self) -> list[int]:
+        """Tag numbers of words 1..n where a system gives tags; -1 where no move gave one."""
+        return [max(self.marks[i] - FIRST_TAG, -1) for i in range(1, self.n + 1)]
 
     def word_labels(self) -> list[int]:
         """Label numbers of words 1..n; -1 where no move gave one."""

@@ -5,16 +5,21 @@ from __future__ import annotations
 from array import array
 from typing import ClassVar, NamedTuple
 
+from tanglewood.core.kinds import TAGGED
 from tanglewood.core.state import State
 from tanglewood.errors import ConfigError, IllegalMove
 
 
 class Move(NamedTuple):
-    """A kind of transition: its name, whether it makes an arc, and whether it carries a label."""
+    """A kind of transition: its name, whether it makes an arc, whether it carries a label, and whether that is a tag.
+
+    Tags have numbers of their own, apart from those of other labels.
+    """
 
     name: str
     makes_arc: bool = False
     labelled: bool = False
+    tags: bool = False
 
 
 def arc_move(name: str) -> Move:
@@ -46,7 +51,7 @@ class TransitionSystem:
         """Set the moves, for systems whose options decide on them."""
         self.moves = moves
         self.n_moves = len(moves)
-        self.labelled = array("i", [move.labelled for move in moves])
+        self.labelled = array("i", [TAGGED if move.tags else move.labelled for move in moves])
 
     # The rules: what a system's file must define. -------------------------------------------------------------
 

@@ -159,6 +159,8 @@ class Scores:
     predicted_nonprojective: int = 0
     found_nonprojective: int = 0
     found_nonprojective_labelled: int = 0
+    right_upos: int = 0
+    right_xpos: int = 0
     per_sentence: array[int] = field(default_factory=lambda: array("i"), repr=False)
 
     def add(self, comparison: Comparison) -> None:
@@ -172,6 +174,8 @@ class Scores:
         self.exact += right_arcs == len(arcs)
         self.exact_unlabelled += right_heads == len(arcs)
         self.per_sentence.extend((len(arcs), right_heads, right_arcs))
+        self.right_upos += sum(comparison.select(list(map(eq, comparison.gold.upos, comparison.system.upos))))
+        self.right_xpos += sum(comparison.select(list(map(eq, comparison.gold.xpos, comparison.system.xpos))))
         gold, system = comparison.gold_crossing, comparison.system_crossing
         if any(gold):
             self.nonprojective.add(compress(heads, gold), compress(labels, gold), list(compress(arcs, gold)))
@@ -199,6 +203,16 @@ class Scores:
     def la(self) -> float:
         """Label accuracy: words with the right full label."""
         return percentage(self.all_arcs.labels, self.words) or 0.0
+
+    @property
+    def upos(self) -> float:
+        """Words with the right UPOS."""
+        return percentage(self.right_upos, self.words) or 0.0
+
+    @property
+    def xpos(self) -> float:
+        """Words with the right XPOS."""
+        return percentage(self.right_xpos, self.words) or 0.0
 
     @property
     def exact_match(self) -> float:
@@ -262,7 +276,7 @@ class Scores:
         data |= {
             name: getattr(self, name)
             for name in (
-                *("las", "uas", "la", "exact_match", "exact_match_unlabelled"),
+                *("las", "uas", "la", "upos", "xpos", "exact_match", "exact_match_unlabelled"),
                 *("projective_las", "projective_uas", "projective_la"),
                 *("nonprojective_las", "nonprojective_uas", "nonprojective_la"),
                 *("nonprojective_precision", "nonprojective_recall", "nonprojective_f1"),

@@ -43,9 +43,9 @@ class BatchParser:
         self.recipe: Recipe | None = None  # to make another one in another process
         self.worker = parser.worker(choices if pipeline is None else pipeline.fitted(choices))
         self._stop = stop
-        self._tag = tag
-        self._tagger = None if pipeline is None else PieceTagger(pipeline.tagger)
-        self._columns = Columns(() if tag else parser.description.get("columns", ()))
+        self._tag = tag or (pipeline is not None and bool(pipeline.offered))
+        self._tagger = None if pipeline is None else PieceTagger(pipeline)
+        self._columns = Columns(() if self._tag else parser.description.get("columns", ()))
 
     @classmethod
     def load(cls, model: str | None, choices: Choices, *, stop: bool = True, tag: bool = False) -> BatchParser:

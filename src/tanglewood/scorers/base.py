@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from tanglewood.core.search import MoveScorer
+from tanglewood.core.search import MoveScorer, Search
+from tanglewood.core.state import State
 from tanglewood.core.system import TransitionSystem
 from tanglewood.scorers.words import Word
 from tanglewood.treebank.sentence import Sentence
@@ -15,12 +16,28 @@ from tanglewood.treebank.sentence import Sentence
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A training sentence: its words, and gold heads and label numbers indexed by node (index 0 is -1)."""
+    """A training sentence: its words, and gold heads and label numbers indexed by node (index 0 is -1).
+
+    Where a system gives tags, also the gold ones, indexed likewise, and what is offered to choose from (State.offers).
+    """
 
     words: Sequence[Word]
     heads: Sequence[int]
     labels: Sequence[int]
     guess: Guess | None = None
+    tags: Sequence[int] = ()
+    offers: array[int] | None = None
+
+    def state(self) -> State:
+        """Return a configuration of the sentence, with what is offered for its words."""
+        state = State(len(self.words))
+        if self.offers is not None:
+            state.offer(self.offers)
+        return state
+
+    def bind(self, oracle: Any) -> None:  # noqa: ANN401 - any Oracle
+        """Bind the oracle to what is gold here."""
+        oracle.bind(self.heads, self.labels, *((self.tags,) if self.tags else ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +50,24 @@ class Guess:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is to be learnt: the system, the names of its labels, and which of them is for arcs from 0 only (or -1)."""
+    """What is to be learnt: the system, the names of its labels, and which of them is for arcs from 0 only (or -1).
+
+    ``tags`` are the names of tags, if the system gives any.
+    """
 
     system: TransitionSystem
     labels: Sequence[str]
     root_label: int
+    tags: Sequence[str] = ()
+
+    @property
+    def n_labels(self) -> int:
+        """How many labels a move may have to choose from, be they those of arcs or tags."""
+        return max(len(self.labels), len(self.tags))
+
+    def search(self, scorer: MoveScorer) -> Search:
+        """Return a search for the scorer."""
+        return Search(self.system, scorer, len(self.labels), self.root_label, len(self.tags))
 
 
 class Workspace(Protocol):

@@ -6,9 +6,11 @@ from tanglewood.core.system cimport TransitionSystem
 from tanglewood.scorers.linear_features cimport FeatureSet, WordTable
 from tanglewood.scorers.linear_weights cimport LearningWeights, Weights
 
+cdef int TAGGED
+
 cdef class LinearScorer(MoveScorer):
     cdef TransitionSystem system
-    cdef FeatureSet moves, labels
+    cdef FeatureSet moves, labels, tags
     cdef int _move_features(self, State s) noexcept nogil
     cdef int _label_features(self, State s, int move) noexcept nogil
 
@@ -32,7 +34,7 @@ cdef class LinearTrainer(LinearScorer):
     cdef void _score_labels(self, State s, int move, float[::1] out) noexcept nogil
     cdef double _step(self, double lead, int count) noexcept nogil
     @cython.locals(lead=double, step=double)
-    cdef void _learn_label(self, Search search, State s, int move, int label, int head) noexcept nogil
-    @cython.locals(lead=double, step=double)
+    cdef int _learn_label(self, Search search, State s, int move, int label, int head) noexcept nogil
+    @cython.locals(lead=double, step=double, is_wrong_tag=bint)
     cdef void _learn(self, Search search, Oracle oracle, State s, bint explores) noexcept nogil
     cpdef learn(self, Search search, Oracle oracle, State s, bint explores)

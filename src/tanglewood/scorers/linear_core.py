@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 
+from tanglewood.core.kinds import TAGGED
 from tanglewood.core.oracle import Oracle
 from tanglewood.core.search import MoveScorer, Search
 from tanglewood.core.state import State
@@ -20,21 +21,25 @@ except ModuleNotFoundError:
 class LinearScorer(MoveScorer):
     """Looks up the features of the states of one sentence at a time."""
 
-    def __init__(self, system: TransitionSystem, moves: FeatureSet, labels: FeatureSet) -> None:
+    def __init__(self, system: TransitionSystem, moves: FeatureSet, labels: FeatureSet, tags: FeatureSet) -> None:
         self.system = system
         self.moves = moves
         self.labels = labels
+        self.tags = tags  # it writes its keys where labels does
 
     def use(self, table: WordTable, offset: int) -> None:
         """Turn to a sentence whose node 0 is in this place of the table."""
         self.moves.use(table, offset)
         self.labels.use(table, offset)
+        self.tags.use(table, offset)
 
     def _move_features(self, s: State) -> int:
         return self.moves._extract(s, -1, -1, 0)
 
     def _label_features(self, s: State, move: int) -> int:
-        """Look up the features of the label that a move is to carry; moves have no features in common."""
+        """Look up the features of the label or tag that a move is to carry; moves have no features in common."""
+        if self.system.labelled[move] == TAGGED:
+            return self.tags._extract(s, -1, -1, move + 1)
         head = self.system._head(s, move, -1)
         dependent = self.system._dependent(s, move, -1)
         return self.labels._extract(s, head, dependent, move + 1)
@@ -48,14 +53,15 @@ class LinearCore(LinearScorer):
         system: TransitionSystem,
         moves: FeatureSet,
         labels: FeatureSet,
+        tags: FeatureSet,
         move_weights: Weights,
         label_weights: Weights,
     ) -> None:
-        LinearScorer.__init__(self, system, moves, labels)
+        LinearScorer.__init__(self, system, moves, labels, tags)
         self.move_weights = move_weights
         self.label_weights = label_weights
         self.sums = array("i", bytes(4 * max(move_weights.n_classes, label_weights.n_classes) + 4))
-        self.places = array("i", bytes(4 * max(moves.most_keys, labels.most_keys)))
+        self.places = array("i", bytes(4 * max(moves.most_keys, labels.most_keys, tags.most_keys)))
 
     def _score_moves(self, s: State, out: array[float]) -> None:
         self.move_weights._score(self.moves.keys, self._move_features(s), self.places, self.sums, out)
@@ -72,13 +78,14 @@ class LinearTrainer(LinearScorer):
         system: TransitionSystem,
         moves: FeatureSet,
         labels: FeatureSet,
+        tags: FeatureSet,
         n_labels: int,
         *,
         margin: float,
         most: float,
         seed: int,
     ) -> None:
-        LinearScorer.__init__(self, system, moves, labels)
+        LinearScorer.__init__(self, system, moves, labels, tags)
         self.learnt_moves = LearningWeights(system.n_moves)
         self.learnt_labels = LearningWeights(max(n_labels, 1))
         self.move_scores = array("f", bytes(4 * system.n_moves))
@@ -110,7 +117,9 @@ class LinearTrainer(LinearScorer):
         step = (self.margin - lead) / (2 * count)
         return self.most if step > self.most else step
 
-    def _learn_label(self, search: Search, s: State, move: int, label: int, head: int) -> None:
+    def _learn_label(self, search: Search, s: State, move: int, label: int, head: int) -> int:
+        """Learn that a move carries a label; return the label that it would have had."""
+        guess = label
         self._score_labels(s, move, self.label_scores)
         rival = -1
         for other in range(search.n_labels):
@@ -125,9 +134,11 @@ class LinearTrainer(LinearScorer):
             lead -= self.label_scores[rival]  # in two steps, so that it is done in double precision
             if lead < 0:
                 self.loss += 1
+                guess = rival
             if lead < self.margin:
                 step = self._step(lead, self.n_label_features)
                 self.learnt_labels._update(self.labels.keys, self.n_label_features, label, rival, step, self.time)
+        return guess
 
     def _learn(self, search: Search, oracle: Oracle, s: State, explores: bool) -> None:
         while not self.system._is_final(s):
@@ -168,7 +179,10 @@ class LinearTrainer(LinearScorer):
                 and not (head == 0 and search.root_label >= 0)
                 and search._fits(s, target, label, head)
             ):
-                self._learn_label(search, s, target, label, head)
+                guess = self._learn_label(search, s, target, label, head)
+                is_wrong_tag = guess != label and self.system.labelled[target] == TAGGED
+                if is_wrong_tag and explores and self._random() < self.explore:
+                    label = guess
             if following != target:
                 label = search._best_label(s, following, True) if search.system.labelled[following] else -1
             self.system._take(s, following, label)

@@ -7,13 +7,16 @@ from collections.abc import Sequence
 from zlib import crc32
 
 from tanglewood.core.features import Addresses
+from tanglewood.core.kinds import FIRST_TAG
 from tanglewood.core.state import State
-from tanglewood.scorers.templates import ARC, ATTRIBUTES, COLUMNS, MANY, PAIR_ATTRIBUTES, parse_template
+from tanglewood.scorers.templates import ARC, ATTRIBUTES, COLUMNS, FLAGS, MANY, PAIR_ATTRIBUTES, parse_template
 
 N_COLUMNS = len(COLUMNS)
 UPOS = ATTRIBUTES["upos"]
 FEATS, LABEL, LEFTS, RIGHTS, DEPS = (ATTRIBUTES[name] for name in ("feats", "label", "lefts", "rights", "deps"))
 DISTANCE, DIRECTION, ARC_THERE, BETWEEN = PAIR_ATTRIBUTES.values()
+CHOICES = ATTRIBUTES["choices"]
+TAG = CHOICES + 1  # stands in for the column of tags where a system gives them
 MOST = 12  # values of one atom with several: further ones are passed over
 FARTHEST = 30  # words looked at between two nodes
 LOW_BITS = 0xFFFFFFFF
@@ -30,9 +33,15 @@ class WordTable:
 
 
 class FeatureSet:
-    """A list of templates; ``keys`` holds the features of the configuration looked at last."""
+    """A list of templates; ``keys`` holds the features of the configuration looked at last.
 
-    def __init__(self, templates: Sequence[str], *, arc: bool = False) -> None:
+    Where a system gives tags, ``tag_column`` says which column they are for and ``tags`` has the numbers that stand for
+    them there: a word that has been given a tag is seen with it, any other with that of its column.
+    """
+
+    def __init__(
+        self, templates: Sequence[str], *, arc: bool = False, tag_column: str = "", tags: Sequence[int] = ()
+    ) -> None:
         parsed = [parse_template(text, arc=arc) for text in templates]
         atoms = list(dict.fromkeys(atom for template in parsed for atom in template))
         names = list(dict.fromkeys(name for atom in atoms for name in (atom.first, atom.second) if name))
@@ -41,7 +50,10 @@ class FeatureSet:
         self.addresses = Addresses([f"s0{name[1:]}" if name[0] in ARC else name for name in names])
         places = {"": 0, **{name: place for place, name in enumerate(names)}}
         self.n_atoms = len(atoms)
-        self.attributes = array("i", [atom.attribute for atom in atoms])
+        given = ATTRIBUTES[tag_column] if tag_column else -1
+        self.attributes = array("i", [TAG if atom.attribute == given else atom.attribute for atom in atoms])
+        self.tag_column = given
+        self.tags = array("I", [*tags, 0])
         self.first = array("i", [places[atom.first] for atom in atoms])
         self.second = array("i", [places[atom.second] for atom in atoms])
         self.n_templates = len(parsed)
@@ -66,6 +78,10 @@ class FeatureSet:
         self.most_keys = sum(MOST ** sum(atom.attribute in MANY for atom in template) for template in parsed)
         self.keys = array("i", bytes(4 * self.most_keys + 4))
         self.offset = 0
+
+    def share_keys(self, other: FeatureSet) -> None:
+        """Let both write their keys to the same place."""
+        self.keys = other.keys = array("i", bytes(4 * max(self.most_keys, other.most_keys) + 4))
 
     def use(self, table: WordTable, offset: int) -> None:
         """Turn to a sentence whose node 0 is in this place of the table."""
@@ -100,7 +116,13 @@ class FeatureSet:
         flags += 256 if s.aside_depth > 0 else 0
         return flags
 
-    def _between(self, low: int, high: int, place: int) -> int:
+    def _tag(self, s: State, node: int) -> int:
+        """Number of the tag that a word was given or, before that, has in its column."""
+        if s.marks[node] >= FIRST_TAG:
+            return self.tags[s.marks[node] - FIRST_TAG]
+        return self.columns[(self.offset + node) * N_COLUMNS + self.tag_column]
+
+    def _between(self, s: State, low: int, high: int, place: int) -> int:
         """Write the different tags between two nodes; return how many they are."""
         count = 0
         if low > high:
@@ -108,6 +130,8 @@ class FeatureSet:
         high = min(high, low + FARTHEST)
         for node in range(low + 1, high):
             value = self.columns[(self.offset + node) * N_COLUMNS + UPOS]
+            if self.tag_column == UPOS:
+                value = self._tag(s, node)
             i = 0
             while i < count and self.values[place + i] != value:
                 i += 1
@@ -124,10 +148,15 @@ class FeatureSet:
         if attribute < N_COLUMNS:
             if node >= 0:
                 self.values[place] = self.columns[(self.offset + node) * N_COLUMNS + attribute]
-        elif attribute > BETWEEN:
+        elif attribute == FLAGS:
             self.values[place] = self._flags(s)
         elif node < 0:
             pass
+        elif attribute == TAG:
+            self.values[place] = self._tag(s, node)
+        elif attribute == CHOICES:
+            if s.offer_width > 0:
+                self.values[place] = s.offers[(node + 1) * s.offer_width - 1]
         elif attribute == FEATS:
             start = self.feat_starts[self.offset + node]
             count = self.feat_starts[self.offset + node + 1] - start
@@ -152,7 +181,7 @@ class FeatureSet:
         elif attribute == ARC_THERE:
             self.values[place] = s.labels[other] + 3 if s.heads[other] == node else 1
         else:
-            return self._between(node, other, place)
+            return self._between(s, node, other, place)
         return 1
 
     def _extract(self, s: State, head: int, dependent: int, seed: int) -> int:

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from tanglewood.core.oracle import Oracle
-from tanglewood.core.search import MoveScorer, Search
-from tanglewood.core.state import State
+from tanglewood.core.search import MoveScorer
 from tanglewood.core.system import TransitionSystem
 from tanglewood.errors import ConfigError, ModelError
 from tanglewood.scorers.adam import Adam
@@ -211,7 +210,7 @@ def _check_parameters(parameters: Mapping[str, Floats], task: Task, vocabulary: 
         )
     except (KeyError, TypeError) as error:
         raise ModelError(f"the model lacks the array {error}") from None
-    wanted = new_parameters(sizes, vocabulary, task.system, len(task.labels), Shapes())
+    wanted = new_parameters(sizes, vocabulary, task.system, task.n_labels, Shapes())
     for name, example in wanted.items():
         found = parameters.get(name)
         if found is None or found.shape != example.shape or found.dtype != np.float32:
@@ -233,7 +232,7 @@ class NetworkLearner:
         self.options = options
         self._chance = np.random.default_rng(seed)
         self._parameters = new_parameters(
-            Sizes(layers=options.layers), vocabulary, task.system, len(task.labels), self._chance
+            Sizes(layers=options.layers), vocabulary, task.system, task.n_labels, self._chance
         )
         self._gradients = {name: np.zeros_like(p) for name, p in self._parameters.items() if name not in SPARSE}
         self._adam = Adam(self._parameters)
@@ -241,7 +240,7 @@ class NetworkLearner:
         self._trainer = NetworkTrainer(
             self._parameters, self._gradients, label_sets(task.system), dropout=options.drop_hidden, seed=seed
         )
-        self._search = Search(task.system, self._trainer, len(task.labels), task.root_label)
+        self._search = task.search(self._trainer)
         self._epochs = 0
         self._known: dict[Word, Numbers] = {}
         unseen = {"form": options.drop_form, "lemma": options.drop_lemma}
@@ -284,8 +283,8 @@ class NetworkLearner:
         self._trainer.use(rows, 0)
         self._trainer.use_gradient(d_rows)
         for example, offset in zip(examples, batch.offsets, strict=True):
-            oracle.bind(example.heads, example.labels)
-            self._trainer.learn(self._search, oracle, State(len(example.words)), offset)
+            example.bind(oracle)
+            self._trainer.learn(self._search, oracle, example.state(), offset)
         n_words = np.float32(sum(len(example.words) for example in examples))
         d_rows /= n_words
         for name in KERNEL:

@@ -9,6 +9,8 @@ from tanglewood.scorers.vectors cimport (
     add_to_rows, few_outputs, few_outputs_back, many_outputs, many_outputs_back, rectified_sum,
 )
 
+cdef int LABELLED
+
 cdef class NetworkCore(MoveScorer):
     cdef Addresses slots, label_slots
     cdef readonly int hidden_size, n_labels, offset

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tanglewood.core.features import Addresses
+from tanglewood.core.kinds import LABELLED
 from tanglewood.core.oracle import Oracle
 from tanglewood.core.search import MoveScorer, Search
 from tanglewood.core.state import State
@@ -259,7 +260,7 @@ class NetworkTrainer(NetworkCore):
             has_label = has_label and not (head == 0 and search.root_label >= 0)
             if has_label:
                 self._score_labels(s, target, self.label_scores)
-                if search.root_label >= 0:
+                if search.root_label >= 0 and search.system.labelled[target] == LABELLED:
                     self.label_scores[search.root_label] = -1e30
                 self._softmax(self.label_scores, self.n_labels)
                 for i in range(self.n_labels):

@@ -25,6 +25,7 @@ COLUMNS = (
 ATTRIBUTES = {name: number for number, name in enumerate((*COLUMNS, "feats", "label", "lefts", "rights", "deps"))}
 PAIR_ATTRIBUTES = {"distance": 16, "direction": 17, "arc": 18, "between": 19}
 FLAGS = 20
+ATTRIBUTES["choices"] = 21  # the tags that a first tagger offers, taken together
 MANY = (ATTRIBUTES["feats"], PAIR_ATTRIBUTES["between"])  # these have several values, each a feature of its own
 ARC = ("h", "d")
 
@@ -39,7 +40,10 @@ class Atom:
 
 
 class TemplateLists:
-    """Two lists of templates, as they are written; ``lists`` says what they are called and which speak of h and d."""
+    """Lists of templates, as they are written; ``lists`` says what they are called and which speak of h and d.
+
+    A list called ``tags`` may be left out.
+    """
 
     __slots__ = ()
     lists: ClassVar[dict[str, bool]] = {}
@@ -51,15 +55,15 @@ class TemplateLists:
 
     @classmethod
     def of(cls, data: dict[str, Any], where: str = "templates") -> Self:
-        """Return the templates of a mapping with two lists of strings."""
-        names = list(cls.lists)
-        lists = [data.get(name) for name in names]
-        for found in lists:
+        """Return the templates of a mapping with lists of strings."""
+        names = [name for name in cls.lists if name != "tags"]
+        for name in (*names, *(["tags"] if "tags" in cls.lists and data.get("tags") else [])):
+            found = data.get(name)
             if not isinstance(found, list) or not found or not all(isinstance(text, str) for text in found):
                 raise ConfigError(f"{where} should have two lists of strings, {' and '.join(names)}")
-        if len(data) > 2:
+        if not data.keys() <= cls.lists.keys():
             raise ConfigError(f"{where} should have nothing but {' and '.join(names)}; it has {', '.join(data)}")
-        return cls(*(tuple(found) for found in lists if found))
+        return cls(**{name: tuple(found) for name, found in data.items()})
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
@@ -72,16 +76,17 @@ class TemplateLists:
 
     def as_dict(self) -> dict[str, list[str]]:
         """Return plain data from which `of` makes them anew."""
-        return {name: list(getattr(self, name)) for name in self.lists}
+        return {name: list(getattr(self, name)) for name in self.lists if getattr(self, name)}
 
 
 @dataclass(frozen=True, slots=True)
 class Templates(TemplateLists):
-    """The templates for moves and those for labels."""
+    """The templates for moves, those for labels and, for systems that give tags, those for tags."""
 
-    lists = {"moves": False, "labels": True}  # noqa: RUF012 - a ClassVar
+    lists = {"moves": False, "labels": True, "tags": False}  # noqa: RUF012 - a ClassVar
     moves: tuple[str, ...]
     labels: tuple[str, ...]
+    tags: tuple[str, ...] = ()
 
 
 def parse_template(text: str, *, arc: bool = False) -> list[Atom]:
@@ -185,3 +190,24 @@ SHIPPED = Templates(
         s2.upos, s2.lemma, b0.upos, b0.lemma, d.upos s2.upos, d.upos b0.upos, d.upos h.upos b0.upos
     """),
 )
+
+# For the tag of b0: the first tagger's choices, the word, its neighbours, the tags given so far, and the stack.
+TAGS = """
+    b0.choices, b0.tag, b0.form, b0.lower, b0.feats, b0.shape
+    b0.prefix2, b0.prefix3, b0.suffix2, b0.suffix3, b0.suffix4
+    b0.choices b0.lower, b0.choices b0.suffix3, b0.choices b0.shape, b0.tag b0.lower, b0.tag b0.suffix3
+    b0.previous.tag, b0.previous.tag b0.previous.previous.tag, b0.previous.lower, b0.previous.tag b0.lower
+    b0.previous.tag b0.choices, b0.previous.lower b0.choices, b0.previous.tag b0.previous.previous.tag b0.choices
+    b1.tag, b1.tag b2.tag, b1.lower, b1.tag b0.lower, b1.tag b0.choices, b1.lower b0.choices, b1.tag b2.tag b0.choices
+    b0.previous.tag b1.tag, b0.previous.tag b1.tag b0.choices, b2.tag b0.choices
+    s0.tag, s0.lemma, s0.tag b0.choices, s0.lemma b0.choices, s0.feats b0.choices, s0.tag s1.tag
+    s0.tag s1.tag b0.choices, s1.tag b0.choices, s0.tag b1.tag b0.choices
+    s0.left1.label b0.choices, s0.right1.label b0.choices
+    s0.tag s0.left1.label b0.choices, s0.tag s0.right1.label b0.choices, s0.tag s0.right1.tag b0.choices
+    s0.tag s0.lefts s0.rights b0.choices, s0-b0.distance b0.choices, flags b0.choices
+"""
+
+
+def tag_templates(column: str) -> tuple[str, ...]:
+    """Return the shipped templates for tags of a column."""
+    return template_lines(TAGS.replace(".tag", f".{column}"))

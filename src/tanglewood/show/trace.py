@@ -71,11 +71,30 @@ def _fields(record: LegalMove | Step) -> dict[str, Any]:
     return {name: getattr(record, name) for name in record.__slots__}
 
 
+def label_name(
+    system: TransitionSystem, move: int, number: int, names: Sequence[str], tag_names: Sequence[str]
+) -> str | None:
+    """Return what a move carries: a label, or a tag where the move gives one; None for nothing."""
+    known = tag_names if system.moves[move].tags else names
+    return known[number] if system.moves[move].labelled and 0 <= number < len(known) else None
+
+
+def gold_tags(system: TransitionSystem, sentence: Sentence) -> list[str]:
+    """Return the tags of a sentence that the system is to give; none if it gives none."""
+    if not any(move.tags for move in system.moves):
+        return []
+    return sentence.xpos if getattr(system, "tag_column", "") == "xpos" else sentence.upos
+
+
 Decision = tuple[int, int, list[LegalMove]]  # move (or -1: none leads on), label and all legal moves
 
 
 def _derive(
-    system: TransitionSystem, s: State, names: Sequence[str], decide: Callable[[State], Decision]
+    system: TransitionSystem,
+    s: State,
+    names: Sequence[str],
+    tag_names: Sequence[str],
+    decide: Callable[[State], Decision],
 ) -> Iterator[Step]:
     """Give the initial configuration and then every move decided on, until one is -1 or the parse is over."""
     heads = s.word_heads()
@@ -95,20 +114,26 @@ def _derive(
         heads = now
         head, dependent = system.arc(s, move, number)
         name = system.moves[move].name
-        label = names[number] if system.moves[move].labelled and number >= 0 else None
+        label = label_name(system, move, number, names, tag_names)
         system.apply(s, move, number)
         arc = (head, label or "", dependent) if head >= 0 else None
 
 
-def trace(system: TransitionSystem, tree: Tree, oracle: str | None = None) -> Iterator[Step]:
+def trace(system: TransitionSystem, tree: Tree, oracle: str | None = None, tags: Sequence[str] = ()) -> Iterator[Step]:
     """Give the initial configuration and then every move of the oracle's derivation of the tree.
+
+    The tags of words are shown where the system gives tags.
 
     Raises OracleError after the last move that could be made if the system does not cover the tree.
     """
     names = list(dict.fromkeys(tree.labels[1:]))
     numbers = [-1, *(names.index(label) for label in tree.labels[1:])]
+    tag_names = list(dict.fromkeys(tags))
     guide = system.oracle(oracle)
-    guide.bind(tree.heads, numbers)
+    if tags and any(move.tags for move in system.moves):
+        guide.bind(tree.heads, numbers, [-1, *map(tag_names.index, tags)])
+    else:
+        guide.bind(tree.heads, numbers)
     failure: OracleError | None = None
 
     def decide(s: State) -> Decision:
@@ -122,7 +147,7 @@ def trace(system: TransitionSystem, tree: Tree, oracle: str | None = None) -> It
         legal = [
             LegalMove(
                 system.moves[move].name,
-                names[number] if move == taken and number >= 0 and system.moves[move].labelled else None,
+                label_name(system, move, number, names, tag_names) if move == taken else None,
                 move == taken,
                 cost=None if costs is None else costs[move],
             )
@@ -131,7 +156,7 @@ def trace(system: TransitionSystem, tree: Tree, oracle: str | None = None) -> It
         return taken, number, legal
 
     s = system.start(len(tree))
-    yield from _derive(system, s, names, decide)
+    yield from _derive(system, s, names, tag_names, decide)
     if failure is not None:
         raise failure
     if not guide.matches(s):
@@ -150,20 +175,26 @@ def trace_model(parser: Parser, sentence: Sentence) -> Iterator[Step]:
     if not isinstance(worker, MoveWorker):
         raise ConfigError("this is a model of arcs: it makes no moves; models of moves can be traced")
     search = worker.turn_to(sentence)
-    system, names = search.system, parser.model.task.labels
+    system, names, tag_names = search.system, parser.model.task.labels, parser.model.task.tags
 
     def decide(s: State) -> Decision:
         weighed = search.weigh(s)
         taken, number = search.choose(s)
         legal = [
-            LegalMove(system.moves[move].name, names[label] if label >= 0 else None, move == taken, round(score, 4))
+            LegalMove(
+                system.moves[move].name,
+                label_name(system, move, label, names, tag_names),
+                move == taken,
+                round(score, 4),
+            )
             for move, label, score in weighed
         ]
         return taken, number, legal
 
     s = system.start(len(sentence))
+    worker.offer(s)
     arcs: dict[int, Arc] = {}
-    for step in _derive(system, s, names, decide):
+    for step in _derive(system, s, names, tag_names, decide):
         arcs.update((arc[2], arc) for arc in step.attached)
         yield step
     changed = [arc for arc in worker.tree_of(s).arcs() if arcs[arc[2]] != arc]

@@ -11,7 +11,7 @@ import multiprocessing
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -36,54 +36,89 @@ class Prepared:
     dev: list[Sentence]
 
 
-def prepare(
-    train: Sequence[Sentence],
-    dev: Sequence[Sentence],
-    *,
-    seed: int = 1,
-    folds: int = 5,
-    options: TaggerOptions | None = None,
-    processes: int = 1,
-    folder: Path | None = None,
-    report: Report = lambda _: None,
-) -> Prepared:
+@dataclass(frozen=True, slots=True)
+class TagPlan:
+    """How tags are learnt: from which seed and in how many parts, and what is kept in a folder, if there is one.
+
+    If a column is ``offered`` to the parser, it stays as it is in the data, and the tagger's choices go to MISC.
+    """
+
+    seed: int = 1
+    folds: int = 5
+    options: TaggerOptions = field(default_factory=TaggerOptions)
+    processes: int = 1
+    offered: str = ""
+    folder: Path | None = None
+    report: Report = lambda _: None
+
+    def parts(self, train: Sequence[Sentence], dev: Sequence[Sentence]) -> _Parts:
+        """Return the finished parts of learning from this data."""
+        digest = hashlib.sha256()
+        for sentence in (*train, *dev):
+            digest.update(sentence.to_bytes())
+        made_from = {"data": digest.hexdigest(), "seed": self.seed, "folds": self.folds, "offered": self.offered}
+        return _Parts(self.folder, {**made_from, "options": asdict(self.options)})
+
+
+def prepare(train: Sequence[Sentence], dev: Sequence[Sentence], **choices: Any) -> Prepared:  # noqa: ANN401 - a TagPlan
     """Learn tokeniser and tagger, and tag the data; parts that lie finished in the folder are taken from there."""
-    options = options or TaggerOptions()
-    digest = hashlib.sha256()
-    for sentence in (*train, *dev):
-        digest.update(sentence.to_bytes())
-    made_from = {"data": digest.hexdigest(), "seed": seed, "folds": folds, "options": asdict(options)}
-    parts = _Parts(folder, made_from)
+    plan = TagPlan(**choices)
 
     def learn_tokeniser() -> tuple[Mapping[str, Any], dict[str, Any]]:
-        learnt = Tokeniser.learn(train, dev, seed=seed, report=report)
+        learnt = Tokeniser.learn(train, dev, seed=plan.seed, report=plan.report)
         return learnt.arrays(), learnt.settings()
+
+    tokeniser = Tokeniser.load(*plan.parts(train, dev).get("tokeniser", learn_tokeniser))
+    return Prepared(tokeniser, *prepare_tags(train, dev, plan))
+
+
+def prepare_tags(
+    train: Sequence[Sentence], dev: Sequence[Sentence], plan: TagPlan
+) -> tuple[Tagger, list[Sentence], list[Sentence]]:
+    """Learn a tagger, and tag the data with it or, what is learnt from, with taggers that have not seen it."""
+    parts = plan.parts(train, dev)
 
     def learn_tagger() -> tuple[Mapping[str, Any], dict[str, Any]]:
-        learnt = _last(train_tagger(train, dev, options, seed), report, "tagger").tagger
+        learnt = _last(train_tagger(train, dev, plan.options, plan.seed), plan.report, "tagger").tagger
         return learnt.arrays(), learnt.settings()
 
-    tokeniser = Tokeniser.load(*parts.get("tokeniser", learn_tokeniser))
-    dealt = list(deal_out(train, folds, seed))
+    dealt = list(deal_out(train, plan.folds, plan.seed))
     jobs = [
-        _Job(f"tagger of part {number}/{folds}", _blocks(train, others), _blocks(train, held), options, seed)
+        _Job(
+            f"tagger of part {number}/{plan.folds}",
+            _blocks(train, others),
+            _blocks(train, held),
+            plan.options,
+            plan.seed,
+            plan.offered,
+        )
         for number, (held, others) in enumerate(dealt, 1)
         if not parts.has(f"fold{number}")
     ]
-    results = _tag_folds(jobs, processes, report)
+    results = _tag_folds(jobs, plan.processes, plan.report)
     tags: list[Sequence[Tags]] = [()] * len(train)
     for number, (held, _) in enumerate(dealt, 1):
         _, found = parts.get(f"fold{number}", lambda: ({}, {"tags": next(results)}))
         for place, tagged in zip(held, found["tags"], strict=True):
             tags[place] = [Tags(*tag) for tag in tagged]
     tagger = Tagger.load(*parts.get("tagger", learn_tagger))
-    tagged_dev = tagger.worker().tag([sentence.forms for sentence in dev])
-    return Prepared(
-        tokeniser,
-        tagger,
-        [with_tags(sentence, found, replaced=True) for sentence, found in zip(train, tags, strict=True)],
-        [with_tags(sentence, found, replaced=True) for sentence, found in zip(dev, tagged_dev, strict=True)],
-    )
+    tagged_train = [_tagged(sentence, found, plan.offered) for sentence, found in zip(train, tags, strict=True)]
+    return tagger, tagged_train, offering(tagger, dev, plan.offered)
+
+
+def offering(tagger: Tagger, sentences: Sequence[Sentence], offered: str) -> list[Sentence]:
+    """Return the sentences with the tagger's tags, as `prepare` has them."""
+    tagged = tagger.worker().tag([sentence.forms for sentence in sentences], offered)
+    return [_tagged(sentence, found, offered) for sentence, found in zip(sentences, tagged, strict=True)]
+
+
+def _tagged(sentence: Sentence, tags: Sequence[Tags], offered: str) -> Sentence:
+    """Return the sentence with all its tags replaced but those of the offered column, which the parser is to learn."""
+    if offered == "upos":
+        tags = [tag._replace(upos=gold) for tag, gold in zip(tags, sentence.upos, strict=True)]
+    elif offered:
+        tags = [tag._replace(xpos=gold) for tag, gold in zip(tags, sentence.xpos, strict=True)]
+    return with_tags(sentence, tags, replaced=True)
 
 
 class _Parts:
@@ -123,11 +158,13 @@ class _Job:
     held: Sequence[bytes]
     options: TaggerOptions
     seed: int
+    offered: str
 
     def run(self, report: Report = lambda _: None) -> list[list[Tags]]:
         """Return the tags."""
         steps = train_tagger([Sentence(block) for block in self.learnt], (), self.options, self.seed)
-        return _last(steps, report, self.name).tagger.worker().tag([Sentence(block).forms for block in self.held])
+        tagger = _last(steps, report, self.name).tagger
+        return tagger.worker().tag([Sentence(block).forms for block in self.held], self.offered)
 
 
 def _blocks(sentences: Sequence[Sentence], places: Sequence[int]) -> list[bytes]:

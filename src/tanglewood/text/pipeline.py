@@ -13,9 +13,11 @@ from tanglewood import __version__
 from tanglewood.errors import ModelError, TanglewoodError
 from tanglewood.parser import Choices, Parser, in_chunks
 from tanglewood.store import load_model, save_model
+from tanglewood.systems.joint_swap import JointSwap
 from tanglewood.text.raw import Token
 from tanglewood.text.tagger import Tagger, Tags
 from tanglewood.text.tokeniser import Tokeniser
+from tanglewood.treebank.choices import with_choices, without_choices
 from tanglewood.treebank.sentence import Sentence
 
 TOKENISER, TAGGER = "tokeniser/", "tagger/"  # what the names of their arrays begin with
@@ -45,6 +47,12 @@ class Pipeline:
         self.tagger = tagger
         self.tokeniser = tokeniser
 
+    @property
+    def offered(self) -> str:
+        """The column whose tags the parser chooses itself, from what the tagger offers; mostly there is none."""
+        system = self.parser.model.task.system
+        return system.tag_column if isinstance(system, JointSwap) else ""
+
     def parse_text(self, text: str, choices: Choices | None = None) -> list[Sentence]:
         """Return the sentences of a text with their trees."""
         worker = self.worker(choices)
@@ -52,8 +60,8 @@ class Pipeline:
 
     def tag_text(self, text: str) -> list[Sentence]:
         """Return the sentences of a text with tags, and without trees."""
-        worker = PieceTagger(self.tagger)
-        return [sentence for piece in self.pieces([text]) for sentence in worker.sentences(piece)]
+        worker = PieceTagger(self)
+        return [without_choices(sentence) for piece in self.pieces([text]) for sentence in worker.sentences(piece)]
 
     def parse_stream(self, texts: Iterable[str], choices: Choices | None = None) -> Iterator[Sentence]:
         """Parse one long text that comes in any pieces; memory stays flat however long it is."""
@@ -165,23 +173,27 @@ def _cut(texts: Iterable[str]) -> Iterator[str]:
 
 
 class PieceTagger:
-    """Makes tagged sentences of tokens, and tags sentences that have none, in one thread."""
+    """Makes tagged sentences of tokens, and tags sentences that have none, in one thread.
 
-    def __init__(self, tagger: Tagger) -> None:
-        self._tagger = tagger.worker()
+    What a parser that gives tags itself may choose from goes to MISC.
+    """
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self._tagger = pipeline.tagger.worker()
+        self._offered = pipeline.offered
 
     def sentences(self, piece: Piece) -> list[Sentence]:
         """Return the sentences with tags."""
         forms = [[word for token in tokens for word in token.words] for tokens in piece.sentences]
-        tagged = self._tagger.tag(forms)
+        tagged = self._tagger.tag(forms, self._offered)
         return [
-            _sentence(piece, place, tokens, tags)
+            _with_choices(_sentence(piece, place, tokens, tags), tags)
             for place, (tokens, tags) in enumerate(zip(piece.sentences, tagged, strict=True))
         ]
 
     def tag(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """Fill columns from LEMMA to FEATS that hold nothing in the whole sentence; all else stays as it is."""
-        tagged = self._tagger.tag([sentence.forms for sentence in sentences])
+        tagged = self._tagger.tag([sentence.forms for sentence in sentences], self._offered)
         return [with_tags(sentence, tags) for sentence, tags in zip(sentences, tagged, strict=True)]
 
 
@@ -189,7 +201,7 @@ class PipelineWorker(PieceTagger):
     """Parses text, in one thread."""
 
     def __init__(self, pipeline: Pipeline, choices: Choices) -> None:
-        PieceTagger.__init__(self, pipeline.tagger)
+        PieceTagger.__init__(self, pipeline)
         self._parser = pipeline.parser.worker(choices)
 
     def parse_piece(self, piece: Piece) -> list[Sentence]:
@@ -198,13 +210,22 @@ class PipelineWorker(PieceTagger):
 
 
 def with_tags(sentence: Sentence, tags: Sequence[Tags], *, replaced: bool = False) -> Sentence:
-    """Return a copy with these tags in columns that hold nothing, or, if they are to be replaced, in all four."""
+    """Return a copy with these tags in columns that hold nothing, or, if they are to be replaced, in all four.
+
+    Choices, if the tags have any, go to MISC.
+    """
+    sentence = _with_choices(sentence, tags)
     old = (sentence.lemmas, sentence.upos, sentence.xpos, sentence.feats)
     empty = [replaced or all(value == "_" for value in column) for column in old]
     if not any(empty):
         return sentence
-    columns = [[tag[i] for tag in tags] if empty[i] else column for i, column in enumerate(old)]
+    columns = [[str(tag[i]) for tag in tags] if empty[i] else column for i, column in enumerate(old)]
     return sentence.with_columns(*columns)
+
+
+def _with_choices(sentence: Sentence, tags: Sequence[Tags]) -> Sentence:
+    """Return a copy with the tagger's choices in MISC, or the sentence itself if there are none."""
+    return with_choices(sentence, [tag.choices for tag in tags]) if tags and tags[0].choices else sentence
 
 
 def _sentence(piece: Piece, place: int, tokens: Sequence[Token], tags: Sequence[Tags]) -> Sentence:
@@ -226,7 +247,7 @@ def _sentence(piece: Piece, place: int, tokens: Sequence[Token], tags: Sequence[
             lines.append(f"{number + 1}-{end}\t{form}\t_\t_\t_\t_\t_\t_\t_\t{misc}")
             misc = "_"
         for word in token.words:
-            lemma, upos, xpos, feats = tags[number]
+            lemma, upos, xpos, feats = tags[number][:4]
             number += 1
             lines.append(f"{number}\t{word}\t{lemma}\t{upos}\t{xpos}\t{feats}\t_\t_\t_\t{misc}")
     top = [f"# newdoc id = {piece.document}"] if piece.document and place == 0 else []

@@ -37,6 +37,7 @@ from tanglewood.scorers.encoder import (
 from tanglewood.scorers.linear import shape_of
 from tanglewood.scorers.words import FIELDS, ROOT, UNKNOWN, Numbers, Vocabulary, Word
 from tanglewood.text.lemmas import apply_rule, lemma_rule
+from tanglewood.treebank.choices import Choice
 from tanglewood.treebank.sentence import Sentence
 
 COLUMNS = ("upos", "xpos", "feats", "rule")
@@ -47,15 +48,17 @@ BIAS = "output.bias"
 SIZES = (128, 64)  # of the vectors of words, and of the outputs of LSTMs
 LEAST_RULE = 2  # occurrences of a rule for lemmas that is kept
 MOST_LETTERS = 24  # of a form are looked at, half of them at either end
+MOST_CHOICES, MOST_BEHIND = 5, 9.0  # tags offered for a word, and how far they may be behind the best
 
 
 class Tags(NamedTuple):
-    """What the tagger says of a word."""
+    """What the tagger says of a word; ``choices`` are what it might also have said of one column, if asked for."""
 
     lemma: str
     upos: str
     xpos: str
     feats: str
+    choices: Sequence[Choice] = ()
 
 
 @cache
@@ -184,8 +187,8 @@ class TagWorker:
         self._known = {tuple(row) for row in tagger.combinations.tolist()}
         self._words: dict[str, Word] = {}
 
-    def tag(self, sentences: Sequence[Sequence[str]]) -> list[list[Tags]]:
-        """Return the tags of all forms of some sentences."""
+    def tag(self, sentences: Sequence[Sequence[str]], offered: str = "") -> list[list[Tags]]:
+        """Return the tags of all forms of some sentences, with the choices for a column, if one is named."""
         if not sentences:
             return []
         tagger = self._tagger
@@ -193,14 +196,28 @@ class TagWorker:
         scores = contexts @ tagger.parameters[OUTPUT]
         scores += tagger.parameters[BIAS]
         upos, xpos, feats, rules = (tagger.classes[column] for column in COLUMNS)
-        chosen = self._choose(scores).tolist()
+        best = self._choose(scores)
+        chosen = best.tolist()
+        choices: Sequence[Sequence[Choice]] = list(self._offers(scores, best, offered)) if offered else [()] * len(best)
         return [
             [
-                Tags(self._lemma(form, upos[u], rules[r]), upos[u], xpos[x], feats[f])
-                for form, (u, x, f, r) in zip(forms, chosen[begin + 1 :], strict=False)
+                Tags(self._lemma(form, upos[u], rules[r]), upos[u], xpos[x], feats[f], choices[place])
+                for place, (form, (u, x, f, r)) in enumerate(zip(forms, chosen[begin + 1 :], strict=False), begin + 1)
             ]
             for forms, begin in zip(sentences, begins, strict=False)
         ]
+
+    def _offers(self, scores: Floats, chosen: Ints, column: str) -> Iterator[list[Choice]]:
+        """Give the likeliest classes of a column for every node, the one chosen first."""
+        place = COLUMNS.index(column)
+        names = self._tagger.classes[column]
+        own = scores[:, self._sections[place]]
+        behind = own.max(1, keepdims=True) - own
+        behind[np.arange(len(behind)), chosen[:, place]] = -1
+        best = np.argsort(behind, axis=1, kind="stable")[:, :MOST_CHOICES]
+        for numbers, gaps in zip(best.tolist(), np.take_along_axis(behind, best, 1).tolist(), strict=True):
+            pairs = zip(numbers, gaps, strict=True)
+            yield [(names[number], max(gap, 0.0)) for number, gap in pairs if gap <= MOST_BEHIND]
 
     def _choose(self, scores: Floats) -> Ints:
         """Return the best class of each column; of UPOS, XPOS and FEATS the best that were seen together."""
@@ -340,7 +357,7 @@ def tag_scores(gold: Sequence[Sentence], tagged: Sequence[Sequence[Tags]]) -> Ta
     right = np.zeros(5)
     for sentence, found in zip(gold, tagged, strict=True):
         for *wanted, tags in zip(sentence.lemmas, sentence.upos, sentence.xpos, sentence.feats, found, strict=True):
-            lemma, *rest = (one == other for one, other in zip(wanted, tags, strict=True))
+            lemma, *rest = (one == other for one, other in zip(wanted, tags[:4], strict=True))
             right += [*rest, all(rest), lemma]
     return TagScores(*(100 * right / max(sum(map(len, gold)), 1)).tolist())
 

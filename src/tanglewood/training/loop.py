@@ -6,7 +6,7 @@ import hashlib
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,15 @@ from tanglewood.evaluate.scores import Scores, evaluate
 from tanglewood.parser import Parser, guess_of, guesses_of
 from tanglewood.scorers import learner_class
 from tanglewood.scorers.base import Example, Guess, Learner, Model, Task
+from tanglewood.scorers.offers import Tagging, column_of
 from tanglewood.scorers.words import OPTIONAL, Columns, words_of
 from tanglewood.store import load_model, save_model
 from tanglewood.systems import make_decoder, make_system
+from tanglewood.systems.joint_swap import JointSwap
 from tanglewood.training.config import Config
 from tanglewood.training.guide import parse_by_folds
 from tanglewood.transforms.pseudo_projective import Scheme, fitting_scheme, projectivize
+from tanglewood.treebank.choices import KEY
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tree import Tree
 
@@ -90,7 +93,8 @@ class Training:
             self._warn_decorated(trees)
         labels = sorted({label for tree in trees for label in tree.labels[1:]})
         numbers = {label: number for number, label in enumerate(labels)}
-        self.task = Task(system, labels, _root_label(trees, numbers))
+        tags = _tags(system, train)
+        self.task = Task(system, labels, _root_label(trees, numbers), tags)
         self.options = config.learner_options().fitted(sum(map(len, train)))
         self.guide = Parser.load(config.guide) if config.guide else None
         guesses: list[Guess | None] = [None] * len(train)
@@ -101,6 +105,10 @@ class Training:
             Example(words_of(sentence), list(tree.heads), [-1, *(numbers[label] for label in tree.labels[1:])], guess)
             for sentence, tree, guess in zip(train, trees, guesses, strict=True)
         ]
+        if tags:
+            self.examples = list(map(_with_tags(self.task), self.examples, train))
+            if not any(KEY in misc for sentence in train for misc in sentence.misc):
+                self.warnings.append(f"the training data has no {KEY} in MISC: gold tags are the only choice")
         columns = Columns()
         for example in self.examples:
             columns.add(example.words)
@@ -150,7 +158,8 @@ class Training:
             scores = None
             is_best = True
             if self.dev:
-                scores = evaluate(self.dev, parser.parse_all(self.dev, beam=self.config.beam, threads=threads))
+                beam = self.config.beam if self.config.beam > 1 else None
+                scores = evaluate(self.dev, parser.parse_all(self.dev, beam=beam, threads=threads))
                 is_best = self.best is None or scores.las > self.best[0]
             if is_best and scores is not None and self.config.search:
                 self._sharpen(parser)
@@ -158,6 +167,9 @@ class Training:
                 described = {**self.description, "epoch": self.epoch}
                 if scores is not None:
                     described["dev"] = {"las": round(scores.las, 4), "uas": round(scores.uas, 4)}
+                    if self.task.tags:
+                        column = self.description["options"].get("tag_column", "upos")
+                        described["dev"][column] = round(getattr(scores, column), 4)
                 self.best = (0.0 if scores is None else scores.las, self._parser(parser.model, described))
             assert self.best is not None
             seconds = time.perf_counter() - began
@@ -214,6 +226,25 @@ def _train(config: Config, sentences: Sequence[Sentence]) -> Parser:
     for progress in Training(config, sentences).run():
         parser = progress.parser
     return parser
+
+
+def _tags(system: TransitionSystem, sentences: Sequence[Sentence]) -> list[str]:
+    """Return the tags that a system can learn to give, if it gives any."""
+    if not isinstance(system, JointSwap):
+        return []
+    return sorted({tag for sentence in sentences for tag in column_of(sentence, system)})
+
+
+def _with_tags(task: Task) -> Callable[[Example, Sentence], Example]:
+    """Return what adds tags to an example: the gold ones, and those of the first tagger to choose from."""
+    tagging = Tagging(task)
+
+    def add(example: Example, sentence: Sentence) -> Example:
+        gold = tagging.tags_of(sentence)
+        words, offers = tagging.read(sentence, gold)
+        return replace(example, words=words, tags=gold, offers=offers)
+
+    return add
 
 
 def _root_label(trees: Sequence[Tree], numbers: Mapping[str, int]) -> int:

@@ -273,10 +273,17 @@ class Sentence:
 
     def with_misc(self, key: str, values: Sequence[str]) -> "Sentence":
         """Return a copy in which the last column of each word has ``key=value``, in place of an older one."""
+        return self._with_misc(key, [f"{key}={value}" for value in values])
+
+    def without_misc(self, key: str) -> "Sentence":
+        """Return a copy in which the last column of no word has a value for ``key``."""
+        return self._with_misc(key, [""] * len(self)) if any(f"{key}=" in misc for misc in self.misc) else self
+
+    def _with_misc(self, key: str, parts: Sequence[str]) -> "Sentence":
         lines = self.lines
-        for old, value, place in zip(self.misc, values, self.places, strict=True):
+        for old, new, place in zip(self.misc, parts, self.places, strict=True):
             kept = [part for part in old.split("|") if part != "_" and not part.startswith(f"{key}=")]
-            column = "|".join([*kept, f"{key}={value}"])
+            column = "|".join([*kept, *([new] if new else [])]) or "_"
             before, _, last = lines[place].rpartition("\t")
             lines[place] = f"{before}\t{column}{last[len(last.rstrip(BLANK)) :]}"
         return self._changed("\n".join(lines).encode())

@@ -12,7 +12,7 @@ from tanglewood import __version__
 from tanglewood.core.system import TransitionSystem
 from tanglewood.errors import OracleError, TreeError
 from tanglewood.show.record import record
-from tanglewood.show.trace import Step, count_transitions, trace, trace_model
+from tanglewood.show.trace import Step, count_transitions, gold_tags, trace, trace_model
 from tanglewood.systems import SYSTEMS
 from tanglewood.treebank.conllu import read
 from tanglewood.treebank.sentence import HEAD, Sentence
@@ -79,7 +79,7 @@ class Playground:
         steps: list[Step] = []
         problem = None
         try:
-            self._collect(trace(system, sentence.tree(), oracle), steps, deadline)
+            self._collect(trace(system, sentence.tree(), oracle, gold_tags(system, sentence)), steps, deadline)
         except OracleError as error:
             problem = str(error)
         about = {"guide": guide, "system": system.name, "options": dict(body.get("options") or {}), "oracle": oracle}

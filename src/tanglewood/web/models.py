@@ -33,4 +33,4 @@ class Model:
         """Fill the columns of tags that hold nothing, if the model can."""
         if self.pipeline is None:
             return list(sentences)
-        return PieceTagger(self.pipeline.tagger).tag(sentences)
+        return PieceTagger(self.pipeline).tag(sentences)

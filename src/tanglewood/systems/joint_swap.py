@@ -1,0 +1,129 @@
+"""joint-swap: tagging and parsing in one, after Bohnet & Nivre 2012: the swap system whose SHIFT gives the word a tag.
+
+SHIFT(p) is for a word that has no tag yet, p one of the tags that a first tagger offers: the best few that are not too
+far behind the best of all. A word that SWAP put back keeps its tag: RESHIFT.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, ClassVar
+
+from tanglewood.core.kinds import FIRST_TAG
+from tanglewood.core.oracle import Oracle
+from tanglewood.core.state import State
+from tanglewood.core.system import Move
+from tanglewood.errors import ConfigError
+from tanglewood.systems.swap import EagerOracle, LazyOracle, Swap
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SHIFT, RESHIFT = 0, 4  # LEFT-ARC, RIGHT-ARC and SWAP, between them, are those of swap
+COLUMNS = ("upos", "xpos")
+
+
+class EagerTagOracle(Oracle):
+    """The eager oracle of swap, with the gold tag for SHIFT; -1 where no tags are given."""
+
+    explores = True
+    guide: ClassVar[type[Oracle]] = EagerOracle
+
+    def __init__(self, system: JointSwap) -> None:
+        Oracle.__init__(self, system)
+        self.inner = self.guide(system)
+
+    def bind(
+        self, heads: Sequence[int], labels: Sequence[int] | None = None, tags: Sequence[int] | None = None
+    ) -> None:
+        """Take a gold tree, as any oracle, and the numbers of gold tags indexed by node, index 0 being -1."""
+        self.inner.bind(heads, labels)
+        Oracle.bind(self, heads, labels)
+        self.tags = array("i", [-1] * len(heads) if tags is None else tags)
+
+    def _move(self, s: State) -> int:
+        move = self.inner._move(s)
+        return RESHIFT if move == SHIFT and s.left > 0 and s.marks[s.buffer[s.left - 1]] > 0 else move
+
+    def _label(self, s: State, move: int) -> int:
+        if move == SHIFT:
+            return self.tags[s.buffer[s.left - 1]] if s.left > 0 else -1
+        return self.inner._label(s, move)
+
+    def _costs(self, s: State, out: array[int]) -> None:
+        """Write the costs of swap; only one of SHIFT and RESHIFT is ever legal."""
+        self.inner._costs(s, out)
+        out[RESHIFT] = out[SHIFT]
+
+
+class LazyTagOracle(EagerTagOracle):
+    """The lazy oracle of swap likewise."""
+
+    guide = LazyOracle
+
+
+class JointSwap(Swap):
+    """SHIFT(p), LEFT-ARC, RIGHT-ARC, SWAP and RESHIFT; ``marks`` of a word is 0 until SHIFT gives it a tag."""
+
+    name = "joint-swap"
+    covers = "all trees"
+    paper = "Bohnet & Nivre 2012"
+    options: ClassVar[dict[str, str]] = {
+        "tag_column": f"the column that the tags are for: {' or '.join(COLUMNS)}; {COLUMNS[0]} if not given",
+        "best_tags": "how many tags a word may choose from; 3 if not given",
+        "tag_threshold": "how far a tag may be behind the best (logarithms of probabilities); 4 if not given",
+    }
+    oracles: ClassVar[dict[str, type]] = {"eager": EagerTagOracle, "lazy": LazyTagOracle}
+    label_matters = True
+    all_moves: ClassVar[tuple[Move, ...]] = (
+        Move("SHIFT", labelled=True, tags=True),
+        *Swap.all_moves[1:],
+        Move("RESHIFT"),
+    )
+
+    def __init__(
+        self,
+        *,
+        tag_column: str = COLUMNS[0],
+        best_tags: int = 3,
+        tag_threshold: float = 4.0,
+        single_root: bool = False,
+    ) -> None:
+        Swap.__init__(self, single_root=single_root)
+        if tag_column not in COLUMNS:
+            raise ConfigError(f"tag_column={tag_column!r} is no column of tags; choose from {', '.join(COLUMNS)}")
+        if best_tags < 1 or not tag_threshold >= 0:
+            raise ConfigError(f"best_tags={best_tags} should be 1 or more, tag_threshold={tag_threshold} 0 or more")
+        self.tag_column = tag_column
+        self.best_tags = best_tags
+        self.tag_threshold = tag_threshold
+
+    def _is_legal(self, s: State, move: int, label: int) -> bool:
+        """SHIFT(p): (σ, [i|β]), i without a tag, p offered for i. RESHIFT: (σ, [i|β]), i with a tag. Else as swap."""
+        if move == SHIFT:
+            return s.left > 0 and s.marks[s.buffer[s.left - 1]] == 0 and self._is_offered(s, label)
+        if move == RESHIFT:
+            return s.left > 0 and s.marks[s.buffer[s.left - 1]] > 0
+        return Swap._is_legal(self, s, move, label)
+
+    def _is_offered(self, s: State, tag: int) -> bool:
+        """Whether the front word may be given the tag; where none is offered, any."""
+        row = s.buffer[s.left - 1] * s.offer_width
+        if tag < 0 or s.offer_width == 0 or s.offers[row] < 0:
+            return True
+        for i in range(row, row + s.offer_width - 1):
+            if s.offers[i] == tag:
+                return True
+        return False
+
+    def _head(self, s: State, move: int, label: int) -> int:
+        return -1 if move == RESHIFT else Swap._head(self, s, move, label)
+
+    def _dependent(self, s: State, move: int, label: int) -> int:
+        return -1 if move == RESHIFT else Swap._dependent(self, s, move, label)
+
+    def _apply(self, s: State, move: int, label: int) -> None:
+        """SHIFT(p): (σ, [i|β]) => ([σ|i], β), tag of i is p. RESHIFT: (σ, [i|β]) => ([σ|i], β). Else as swap."""
+        if move == SHIFT:
+            s.marks[s.buffer[s.left - 1]] = FIRST_TAG + label
+        Swap._apply(self, s, SHIFT if move == RESHIFT else move, label)
