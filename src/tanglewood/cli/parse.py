@@ -164,8 +164,8 @@ def _write(blocks: Iterator[bytes], kind: str, args: argparse.Namespace) -> int:
             yield Sentence(block)
 
     with writing(args.output) as out:
-        for drawing in drawings(counted(), kind, args):
-            blank = "" if kind == "json" or count < 2 else "\n"
+        for number, drawing in enumerate(drawings(counted(), kind, args)):
+            blank = "\n" if number and kind != "json" else ""
             out.write(f"{blank}{drawing.rstrip()}\n".encode())
             out.flush()
     return count
@@ -174,8 +174,8 @@ def _write(blocks: Iterator[bytes], kind: str, args: argparse.Namespace) -> int:
 def _batches(args: argparse.Namespace, reading: Reading, workplace: BatchParser) -> Iterator[Batch | Piece]:
     """Give the sentences of all input: of treebanks as they stand there, of texts as the pipeline finds them."""
     from tanglewood.text.pipeline import Piece, needed
-    from tanglewood.text.reading import is_treebank, read_text
-    from tanglewood.treebank.conllu import opened, peek, read_batches
+    from tanglewood.text.reading import Seen, read_text
+    from tanglewood.treebank.conllu import opened, read_batches
 
     number = 1
     for item in args.files:
@@ -186,16 +186,20 @@ def _batches(args: argparse.Namespace, reading: Reading, workplace: BatchParser)
             continue
         with reading.opened(item) as (source, progress), opened(source) as (stream, name):
             batches: Iterator[Batch | Piece]
-            if not args.text and is_treebank(peek(stream, 1 << 13), name):
-                batches = read_batches(stream)
-                if args.model is None:
-                    print(f"{name}: parsed with the English model of tanglewood; -m names another", file=sys.stderr)
+            seen = Seen(stream, name)
+            silent = args.model is not None
+            if not args.text and seen.is_treebank:
+                batches = read_batches(seen.as_stream())
             else:
                 document = "" if item == "-" else name
                 pipeline = needed(workplace.pipeline, args.model)
-                batches = pipeline.pieces(read_text(stream, name), document=document, number=number, lines=args.lines)
+                text = read_text(seen.as_stream(), name)
+                batches = pipeline.pieces(text, document=document, number=number, lines=args.lines)
             for batch in batches:
-                progress.step(len(batch.sentences) if isinstance(batch, Piece) else len(batch.blocks))
-                yield batch
                 if isinstance(batch, Piece):
                     number = batch.number + len(batch.sentences)
+                elif not silent:
+                    print(f"{name}: parsed with the English model of tanglewood; -m names another", file=sys.stderr)
+                    silent = True
+                progress.step(len(batch.sentences) if isinstance(batch, Piece) else len(batch.blocks))
+                yield batch

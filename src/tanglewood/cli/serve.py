@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tanglewood.cli.common import use_one_matrix_thread
-from tanglewood.errors import MissingExtraError, ModelError
+from tanglewood.errors import ConfigError, MissingExtraError, ModelError
 
 if TYPE_CHECKING:
     import argparse
@@ -61,6 +61,8 @@ def run(args: argparse.Namespace) -> int:
     missing = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
     if missing:
         raise MissingExtraError(f"the playground needs {' and '.join(missing)}: pip install 'tanglewood[web]'")
+    if not 0 <= args.port <= 65535:
+        raise ConfigError(f"--port {args.port}: ports go from 0 (any that is free) to 65535")
     use_one_matrix_thread()
     import uvicorn
 

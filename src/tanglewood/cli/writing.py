@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from tanglewood.treebank.tree import Tree
 
 SINGLE = ("svg", "png")  # they hold one sentence
+PICTURES = (".png", ".svg", ".svgz", ".html", ".htm", ".tex", ".pdf", ".jpg", ".gif", ".json", ".jsonl")
 
 
 def add_writing(parser: argparse.ArgumentParser, formats: Mapping[str, str], default: str) -> None:
@@ -47,8 +49,12 @@ def format_of_name(args: argparse.Namespace, formats: Mapping[str, str]) -> str 
     """Return the format asked for, or the one that the name of the output means, if any."""
     if args.format is not None:
         return str(args.format)
-    ending = Path(args.output.removesuffix(".gz").removesuffix(".xz")).suffix
-    return next((name for name, end in formats.items() if end == ending and end), None)
+    ending = Path(args.output.removesuffix(".gz").removesuffix(".xz")).suffix.lower()
+    kind = next((name for name, end in formats.items() if end == ending and end), None)
+    if kind is None and ending in PICTURES:
+        known = ", ".join(filter(None, formats.values()))
+        raise ConfigError(f"-o {args.output}: the name should end in one of {known}, or --format say what to write")
+    return kind
 
 
 def chosen_width(args: argparse.Namespace, kind: str) -> int | None:
@@ -87,8 +93,10 @@ def drawings(
         yield html.draw(found, tags=args.tags, title=title, others=others, names=names, width=width)
         return
     colour = on_screen(args) and "NO_COLOR" not in os.environ
+    if kind in SINGLE:
+        sentences = iter(list(islice(sentences, 2)))
     for number, sentence in enumerate(sentences):
-        if number and kind in SINGLE:
+        if kind in SINGLE and next(sentences, None) is not None:
             raise ConfigError(
                 f"several sentences do not go into one {kind} picture: html shows all, draw --sentence one of them"
             )

@@ -46,7 +46,8 @@ def _misc(column: str) -> dict[str, Any]:
         return {}
     pairs = _pairs(column)
     start, _, end = pairs.pop("TokenRange", "").partition(":")
-    place = {"start": int(start), "end": int(end)} if number_of(start) >= 0 and number_of(end) >= 0 else {}
+    known = all(0 < len(text) < 16 and number_of(text) >= 0 for text in (start, end))
+    place = {"start": int(start), "end": int(end)} if known else {}
     return {**place, **({"misc": pairs} if pairs else {})}
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import multiprocessing
+import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -145,7 +146,10 @@ class _Parts:
             save_model(path, arrays, {"made_from": self.made_from, "settings": settings})
         arrays, kept = load_model(path)
         if kept["made_from"] != self.made_from:
-            raise ModelError(f"{path}: the part is of another training run (other data, options or seed)")
+            raise ModelError(
+                f"{path}: the part is of another training run (other data, options or seed); "
+                "without --resume training begins anew"
+            )
         return arrays, kept["settings"]
 
 
@@ -176,7 +180,10 @@ def _tag_folds(jobs: Sequence[_Job], processes: int, report: Report) -> Iterator
     if min(processes, len(jobs)) < 2:
         yield from (job.run(report) for job in jobs)
         return
-    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
+    context = multiprocessing.get_context("spawn")
+    # Ctrl-C ends the processes, too; what they have finished is kept.
+    default = (signal.SIGINT, signal.SIG_DFL)
+    with ProcessPoolExecutor(processes, context, initializer=signal.signal, initargs=default) as pool:
         for job, result in zip(jobs, pool.map(_Job.run, jobs), strict=True):
             report(f"{job.name}: done")
             yield result

@@ -77,6 +77,7 @@ class Pipeline:
         With ``lines`` each line is a sentence.
         """
         begin = 0
+        document = " ".join(document.encode("utf-8", "replace").decode().split())  # it is to fit into a comment
         chunks = _cut(texts)
         for text, sentences in self._line_by_line(chunks) if lines else self.tokeniser.stream(chunks):
             for some in in_chunks(sentences):
@@ -166,8 +167,9 @@ def _part(arrays: Mapping[str, memoryview], prefix: str) -> dict[str, memoryview
 
 
 def _cut(texts: Iterable[str]) -> Iterator[str]:
-    """Cut long texts."""
-    for text in texts:
+    """Cut long texts; half a surrogate pair, which no file can hold, becomes a question mark."""
+    for whole in texts:
+        text = whole.encode("utf-8", "replace").decode()
         for begin in range(0, len(text), CHUNK_LETTERS):
             yield text[begin : begin + CHUNK_LETTERS]
 

@@ -5,28 +5,79 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable, Iterator
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from tanglewood.errors import FormatError
-from tanglewood.treebank.conllu import READ_SIZE
+from tanglewood.treebank.conllu import DAMAGED, READ_SIZE, damaged
 from tanglewood.treebank.sentence import BOM
 
 TREEBANK_NAMES = (".conllu", ".conll", ".conllx")
 WORD_LINE = re.compile(rb"\d+([-.]\d+)?\t[^\t]*\t")
+COMMENT = re.compile(rb"#\s*(sent_id|text|newdoc|newpar|global\.columns)\b")
+MOST_SEEN = 1 << 20  # bytes of comments after which a file is taken for a treebank
 
 
-def is_treebank(start: bytes, name: str = "") -> bool:
-    """Tell from its name and its first bytes whether a file is CoNLL-U or CoNLL-X; else it is text.
+class Seen:
+    """A binary stream of which the beginning was looked at: it gives that again first."""
 
-    The first line that is no comment begins with a number and a tab. A file without any such line is a treebank if
-    there is nothing in it or only comments.
+    def __init__(self, stream: BinaryIO, name: str) -> None:
+        self.name = name
+        self.is_treebank = True
+        self._read: Callable[[int], bytes] = getattr(stream, "read1", stream.read)
+        self._seekable = stream.seekable()
+        self._start = b""
+        self._look()
+
+    def _look(self) -> None:
+        """Read until a line tells what the stream is."""
+        more = True
+        kind: bool | None = None
+        while kind is None and more and len(self._start) < MOST_SEEN:
+            try:
+                fresh = self._read(READ_SIZE)
+            except DAMAGED:
+                break  # whoever reads on is told again
+            self._start += fresh
+            more = bool(fresh)
+            kind = is_treebank(self._start, self.name, ended=not more)
+        self.is_treebank = kind is not False
+
+    def read1(self, size: int = -1) -> bytes:
+        """Read some bytes."""
+        start, self._start = self._start, b""
+        return start or self._read(size)
+
+    read = read1
+
+    def peek(self, size: int) -> bytes:
+        """Return the next bytes that are known."""
+        return self._start[:size]
+
+    def seekable(self) -> bool:
+        """Tell whether it is a file rather than a pipe."""
+        return self._seekable
+
+    def as_stream(self) -> BinaryIO:
+        """Return this as what reads it takes it for."""
+        return cast("BinaryIO", self)
+
+
+def is_treebank(start: bytes, name: str = "", *, ended: bool = True) -> bool | None:
+    """Tell from its name and its beginning whether a file is CoNLL-U or CoNLL-X; else it is text.
+
+    The first line that is no comment begins with a number and a tab. Where there is no such line a file is text if
+    there are comments in it and none is of those that treebanks have. None: the beginning does not tell yet.
     """
     if name.removesuffix(".gz").removesuffix(".xz").endswith(TREEBANK_NAMES):
         return True
-    for line in start.removeprefix(BOM).split(b"\n"):
-        if line.strip() and not line.startswith(b"#"):
+    lines = start.removeprefix(BOM).split(b"\n")
+    comments = [line for line in (lines if ended else lines[:-1]) if line.strip()]
+    for line in comments:
+        if not line.startswith(b"#"):
             return WORD_LINE.match(line) is not None
-    return True
+    if not ended:
+        return None
+    return not comments or any(map(COMMENT.match, comments))
 
 
 def read_text(stream: BinaryIO, name: str) -> Iterator[str]:
@@ -36,13 +87,15 @@ def read_text(stream: BinaryIO, name: str) -> Iterator[str]:
     line = 1
     data = b"?"
     while data:
-        data = read_some(READ_SIZE)
         try:
+            data = read_some(READ_SIZE)
             text = decoder.decode(data, final=not data)
         except UnicodeDecodeError as error:
             line += error.object.count(b"\n", 0, error.start)
             problem = f"bytes {error.object[error.start : error.end]!r} are not UTF-8, which the text should be"
             raise FormatError(problem, file=name, line=line) from None
+        except DAMAGED as error:
+            raise damaged(error, name, line) from error
         line += text.count("\n")
         if text:
             yield text

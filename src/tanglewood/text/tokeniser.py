@@ -35,7 +35,7 @@ THRESHOLDS = [step / 20 for step in range(-12, 13)]
 MOST_REMEMBERED = 100_000  # tokens whose words are kept
 BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 LINE_BREAK = re.compile(r"\S[^\S\n]*\n[^\S\n]*\S")
-JOINT = re.compile(r"\d\s\d")
+JOINT = re.compile(r"\d[ \u00a0\u2009\u202f]\d")
 TABLES = ("cuts", "stops", "splits")  # in the order of the kinds that a Teacher knows
 PIECE = 1 << 16  # characters after which a stream looks for a place to cut
 

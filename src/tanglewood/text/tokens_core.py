@@ -203,8 +203,7 @@ class TokenScanner:
         return (
             self.joins
             and 0 < i < self.size - 1
-            and self.codes[i] != NEWLINE
-            and self.characters[i] & CLASS_MASK == 0
+            and self.codes[i] in (0x20, 0xA0, 0x2009, 0x202F)  # spaces, also narrow and unbreakable ones
             and self.characters[i - 1] & CLASS_MASK == DIGIT
             and self.characters[i + 1] & CLASS_MASK == DIGIT
         )

@@ -23,6 +23,7 @@ UPOS_TAGS = frozenset(
 )
 READ_SIZE = 1 << 17
 GZIP_MAGIC, XZ_MAGIC = b"\x1f\x8b", b"\xfd7zXZ\x00"
+DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)  # what reading compressed data may raise
 CONLLU_COMMENT = re.compile(r"#\s*(text\s*=|newdoc\b|newpar\b|global\.columns\b)")
 
 Source = str | Path | BinaryIO
@@ -111,6 +112,12 @@ def peek(raw: BinaryIO, size: int) -> bytes:
     return start
 
 
+def damaged(error: Exception, name: str, line: int) -> FormatError:
+    """Return what is to be said of compressed data that cannot be read on."""
+    problem = f"the compressed data is damaged or breaks off here ({error}); the file should be made or fetched again"
+    return FormatError(problem, file=name, line=line)
+
+
 def _batches(stream: BinaryIO, name: str) -> Iterator[Batch]:
     """Give the blocks of sentences, from a file many at a time, from a pipe as many as are there.
 
@@ -130,7 +137,7 @@ def _batches(stream: BinaryIO, name: str) -> Iterator[Batch]:
             data += fresh
             if more and not at_once and len(data) < READ_SIZE:
                 continue
-        except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
+        except DAMAGED as error:
             failure = error
         skip = len(BOM) if number == 1 and data.startswith(BOM) else 0
         start = 0
@@ -143,10 +150,7 @@ def _batches(stream: BinaryIO, name: str) -> Iterator[Batch]:
         if blocks:
             yield Batch(name, blocks)
         if failure is not None:
-            problem = f"the compressed data is damaged or breaks off here ({failure})"
-            raise FormatError(
-                f"{problem}; the file should be made or fetched again", file=name, line=number + data.count(b"\n")
-            ) from failure
+            raise damaged(failure, name, number + data.count(b"\n")) from failure
 
 
 def parse_block(data: bytes, name: str, start: int) -> tuple[Sentence, bool]:

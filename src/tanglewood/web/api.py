@@ -145,7 +145,7 @@ class Playground:
             return sentences
         model = self._model(body)[1]
         tagged = sentences if text is not None else model.tag(sentences)
-        return list(_watched(model.parser.parse_all(tagged), deadline))
+        return list(_watched(model.parse(tagged), deadline))
 
     def _model(self, body: Body) -> tuple[str, Model]:
         """Return the model asked for, by default the first."""

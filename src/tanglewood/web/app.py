@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Any
@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
@@ -137,26 +137,27 @@ def _encoded(content: dict[str, Any]) -> bytes:
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
-def _json(content: bytes) -> Response:
-    return Response(content, media_type="application/json", headers={"Cache-Control": "no-store"})
+def _json(content: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    kept = {"Cache-Control": "no-store", **(headers or {})}
+    return Response(content, status, media_type="application/json", headers=kept)
 
 
 async def _refuse(_: Request, error: Exception) -> Response:
     """Tell the client what is wrong with the request, and where."""
     if isinstance(error, Problem):
-        return JSONResponse(error.content, error.status, error.headers)
+        return _json(_encoded(error.content), error.status, error.headers)
     if isinstance(error, LocatedError):
         where = {"line": error.line, "sent_id": error.sent_id}
         found = {name: value for name, value in where.items() if value is not None}
-        return JSONResponse({"error": short(error.problem), **found}, 422)
+        return _json(_encoded({"error": short(error.problem), **found}), 422)
     if isinstance(error, HTTPException):
-        return JSONResponse({"error": error.detail}, error.status_code, error.headers)
-    return JSONResponse({"error": short(str(error))}, 400 if isinstance(error, ClientDisconnect) else 422)
+        return _json(_encoded({"error": error.detail}), error.status_code, error.headers)
+    return _json(_encoded({"error": short(str(error))}), 400 if isinstance(error, ClientDisconnect) else 422)
 
 
 async def _fail(request: Request, error: Exception) -> Response:
     LOG.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    return JSONResponse({"error": "the server failed at this request; its log says how"}, 500)
+    return _json(_encoded({"error": "the server failed at this request; its log says how"}), 500)
 
 
 class Guard:
@@ -182,7 +183,7 @@ class Guard:
         host = Headers(scope=scope).get("host", "").lower()
         name = host if host.endswith("]") else host.rpartition(":")[0] or host
         if self.hosts is not None and name not in self.hosts:
-            refusal = JSONResponse({"error": f"this server does not answer to the host name {name!r}"}, 421)
+            refusal = _json(_encoded({"error": f"this server does not answer to the host name {name!r}"}), 421)
             await refusal(scope, receive, guarded)
             return
         await self.app(scope, receive, guarded)

@@ -31,7 +31,7 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
-            if getattr(self, name) <= 0:
+            if not getattr(self, name) > 0:
                 raise ConfigError(f"the limit {name} must be more than 0, not {getattr(self, name)}")
 
 

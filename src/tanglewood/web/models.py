@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tanglewood.parser import Parser
@@ -23,11 +23,18 @@ class Model:
         """Read a model file, by default the one that comes with tanglewood."""
         return cls(*load_parts(path))
 
-    def tag_text(self, text: str) -> list[Sentence]:
-        """Split text into sentences and words, and tag them."""
+    def tag_text(self, text: str) -> Iterator[Sentence]:
+        """Split text into sentences and words, and tag them, no more at a time than are asked for."""
         if self.pipeline is None:
             raise Problem(422, "this model has a parser only, which needs words and tags: send CoNLL-U", field="text")
-        return self.pipeline.tag_text(text)
+        worker = PieceTagger(self.pipeline)
+        for piece in self.pipeline.pieces([text]):
+            yield from worker.sentences(piece)
+
+    def parse(self, sentences: Sequence[Sentence]) -> Iterator[Sentence]:
+        """Give tagged sentences their trees, as the command parse does."""
+        choices = None if self.pipeline is None else self.pipeline.fitted(None)
+        return self.parser.parse_all(sentences, choices)
 
     def tag(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """Fill the columns of tags that hold nothing, if the model can."""
