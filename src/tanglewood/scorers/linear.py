@@ -18,6 +18,7 @@ from tanglewood.core.search import Search
 from tanglewood.core.state import State
 from tanglewood.errors import ConfigError
 from tanglewood.scorers.base import Example, Task
+from tanglewood.scorers.feature_models import linear_templates
 from tanglewood.scorers.linear_core import LinearCore, LinearTrainer
 from tanglewood.scorers.linear_features import FeatureSet, WordTable
 from tanglewood.scorers.linear_weights import MOST_CLASSES, LearningWeights, Weights
@@ -196,6 +197,7 @@ class LinearOptions:
     least: float = 0.004  # share of the largest weight below which a weight is dropped
     updates: int = 1  # fewest updates of a feature that is kept
     templates: str = ""  # a TOML file of one's own templates
+    features: str = ""  # or a feature model of the papers, with all pairs of its features
 
     def __post_init__(self) -> None:
         if self.epochs < 1 or self.updates < 0 or not 0 <= self.explore <= 1 or min(self.margin, self.most) <= 0:
@@ -249,8 +251,10 @@ class LinearLearner:
 
     @classmethod
     def begin(cls, task: Task, sentences: Sequence[Sentence], options: LinearOptions, seed: int) -> LinearLearner:
-        """Return a learner; it needs to know nothing of the training data beforehand."""
+        """Return a learner; a feature model of the papers needs to know which columns the training data have."""
         templates = Templates.read(options.templates) if options.templates else SHIPPED
+        if options.features:
+            templates = linear_templates(options.features, task.system, sentences)
         return cls(
             task,
             templates=templates,
