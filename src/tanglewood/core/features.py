@@ -20,8 +20,8 @@ class Addresses:
 
     s0, s1, ... count from the top of the stack, b0, b1, ... from the front of the buffer, a0, a1, ... from the end of
     the second list, c0, c1, ... through the context stack of Nivre 2007: the nodes between s0 and b0 that have no head
-    between them, the one closest to s0 first; up to two steps follow: left1, left2, right1, right2 (outermost dependents),
-    head, previous or next (neighbours in the sentence).
+    between them, the one closest to s0 first; up to two steps follow: left1, left2, right1, right2 (outermost
+    dependents), head, previous or next (neighbours in the sentence).
     """
 
     def __init__(self, names: Sequence[str]) -> None:

@@ -1,13 +1,14 @@
 """The feature models of the papers, for any system: `--set features=nivre2006` and so on.
 
 They are written with the papers' names of the nodes: i and j are the two nodes that the next arc may join, i the left
-one; below is the node under i on the stack; ahead1, ahead2, ahead3 are the words after j. Where arcs join the stack's top
-and the buffer's front (arc-eager, arc-hybrid, covington, planar) i is s0 and j is b0, as in the papers. Where they join
-the two topmost nodes of the stack (arc-standard, swap, the Attardi family) i is s1, j is s0, and what is ahead begins
-with b0: the way MaltParser's models for its stack systems differ from those for arc-eager.
+one; below is the node under i on the stack; ahead1, ahead2, ahead3 are the words after j. Where arcs join the stack's
+top and the buffer's front (arc-eager, arc-hybrid, covington, planar) i is s0 and j is b0, as in the papers. Where they
+join the two topmost nodes of the stack (arc-standard, swap, the Attardi family) i is s1, j is s0, and what is ahead
+begins with b0: the way MaltParser's models for its stack systems differ from those for arc-eager.
 
-cpos and pos are CPOSTAG and POSTAG of CoNLL-X. In CoNLL-U they are UPOS and XPOS; where XPOS is empty, or has more values
-than tags of the time had, pos is UPOS and there is no cpos. Columns without any value are left out ("if available").
+cpos and pos are CPOSTAG and POSTAG of CoNLL-X. In CoNLL-U they are UPOS and XPOS; where XPOS is empty, or has more
+values than tagsets of the time had, pos is UPOS and there is no cpos. Columns without any value are left out ("if
+available").
 """
 
 from __future__ import annotations
@@ -56,9 +57,9 @@ NIVRE_2007 = """
 """
 
 # Lacroix & Béchet 2014. For the first step "classical features", by MaltParser with nivreeager: those of its model
-# NivreEager.xml for LIBSVM. For the two passes Table 6: forms at i-1..i+1 and of the anchor's head, tags at i-2..i+2 and
-# of that head, the label of the anchor, the labels of that head's dependents on the side of the pass, and which labels
-# have an open valency; here the word in question is j, as it is at the front of the buffer.
+# NivreEager.xml for LIBSVM. For the two passes Table 6: forms at i-1..i+1 and of the anchor's head, tags at i-2..i+2
+# and of that head, the label of the anchor, the labels of that head's dependents on the side of the pass, and which
+# labels have an open valency; here the word in question is j, as it is at the front of the buffer.
 LACROIX_2014 = """
     first:i.form, first:j.form, first:ahead1.form
     first:below.pos, first:i.pos, first:j.pos, first:ahead1.pos, first:ahead2.pos, first:ahead3.pos

@@ -254,6 +254,8 @@ class LinearLearner:
         """Return a learner; a feature model of the papers needs to know which columns the training data have."""
         templates = Templates.read(options.templates) if options.templates else SHIPPED
         if options.features:
+            if options.templates:
+                raise ConfigError("templates of one's own and a feature model exclude each other")
             templates = linear_templates(options.features, task.system, sentences)
         return cls(
             task,

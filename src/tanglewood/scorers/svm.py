@@ -1,8 +1,8 @@
 """The classifiers of the papers: LIBSVM with a quadratic kernel, as `svm`, and LIBLINEAR, as `liblinear`.
 
 Both are trained by scikit-learn, an optional extra, on the configurations that the oracle goes through, in one go; what
-they learnt is kept as arrays and scored by svm_core. As in MaltParser a class is a move with its label, symbolic features
-are binarised, and the data may be split by a feature of the next token.
+they learnt is kept as arrays and scored by svm_core. As in MaltParser a class is a move with its label, symbolic
+features are binarised, and the data may be split by a feature of the next token.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any, ClassVar, Self
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
@@ -35,10 +36,12 @@ from tanglewood.scorers.svm_core import (
 )
 from tanglewood.scorers.templates import Templates
 from tanglewood.scorers.words import Word
+from tanglewood.systems.three_step import ThreeStep
 from tanglewood.treebank.sentence import Sentence
 
 LEAST_PRIOR = -1000.0  # below the score of every class that a part of the data has
 MOST_CHECKED = 5000  # instances on which the loss is measured
+VECTOR_ARRAYS = ("parts.vectors", "parts.pairs", "intercepts", "coefs.starts", "coefs.pairs", "coefs.values")
 Arrays = Mapping[str, Any]
 
 
@@ -122,8 +125,10 @@ class ClassifierModel:
         self.task = task
         self._arrays = {name: np.asarray(values) for name, values in arrays.items()}
         self._settings = dict(settings)
-        names = ("parts.keys", "parts.starts", "parts.classes", "classes.moves", "classes.labels", "classes.prior")
-        self._parts = Parts(*(self._filled(name) for name in names))
+        self._parts = Parts(
+            *(self._filled(f"parts.{name}") for name in ("keys", "numbers", "starts", "classes")),
+            *(self._filled(f"classes.{name}") for name in ("moves", "labels", "prior")),
+        )
         self._keys = KeyTable(self._arrays["keys"])
 
     def _filled(self, name: str) -> Any:  # noqa: ANN401 - an array
@@ -131,9 +136,9 @@ class ClassifierModel:
         values = self._arrays[name]
         return values if values.size else np.zeros(1, values.dtype)
 
-    def _core_arguments(self) -> tuple[Task, FeatureSet, FeatureSet, Parts, KeyTable]:
+    def _core_arguments(self) -> tuple[Task, bool, FeatureSet, FeatureSet, Parts, KeyTable]:
         features, splitting = (FeatureSet(self._settings[name]) for name in ("templates", "splitting"))
-        return self.task, features, splitting, self._parts, self._keys
+        return self.task, isinstance(self.task.system, ThreeStep), features, splitting, self._parts, self._keys
 
     def core(self) -> ClassScorer:
         """Return a scorer."""
@@ -164,7 +169,6 @@ class SvmModel(ClassifierModel):
 
     def __init__(self, task: Task, arrays: Arrays, settings: Mapping[str, Any]) -> None:
         ClassifierModel.__init__(self, task, arrays, settings)
-        get = self._filled
         starts, features = self._arrays["vectors.starts"], self._arrays["vectors.features"]
         vectors = np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
         index = vectors[np.argsort(features, kind="stable")]
@@ -173,10 +177,9 @@ class SvmModel(ClassifierModel):
         base = settings["gamma"] * np.arange(most + 1) + settings["coef0"]
         self.learnt = SupportVectors(
             base * base,
-            *(get(name) for name in ("parts.vectors", "parts.pairs", "intercepts")),
-            *(get(f"coefs.{name}") for name in ("starts", "pairs", "values")),
             index_starts,
             index if index.size else np.zeros(1, np.int32),
+            *map(self._filled, VECTOR_ARRAYS),
         )
 
     def core(self) -> SvmCore:
@@ -243,7 +246,8 @@ class ClassifierLearner:
         # Classes are numbered in each part by first occurrence, as LIBSVM does it.
         own = [list(dict.fromkeys(part.classes)) for part in instances]
         arrays: dict[str, Any] = {
-            "parts.keys": np.array(keys, np.int32),
+            "parts.keys": np.array(list(keys), np.int32),
+            "parts.numbers": np.array(list(keys.values()), np.int32),
             "parts.starts": _starts([len(classes) for classes in own]),
             "parts.classes": np.array([number for classes in own for number in classes], np.int32),
             "classes.moves": np.array([move for move, _ in actions], np.int32),
@@ -259,29 +263,43 @@ class ClassifierLearner:
 
     def _gather(
         self, examples: Sequence[Example], oracle: Oracle
-    ) -> tuple[list[Instances], list[int], list[tuple[int, int]]]:
-        """Return the parts of the data, the common one last; the keys of the others; the actions of classes."""
+    ) -> tuple[list[Instances], dict[int, int], list[tuple[int, int]]]:
+        """Return the parts of the data, which keys belong to which of them, and the actions of classes.
+
+        Instances of keys that are too rare for a part of their own are put together; where there are none, a key that
+        was never seen belongs to the largest part.
+        """
         features, splitting = (FeatureSet(self.settings[name]) for name in ("templates", "splitting"))
         words, offsets = WordNumbers().table([example.words for example in examples])
+        by_step = isinstance(self.task.system, ThreeStep)
         found: dict[int, Instances] = {}
         actions: dict[tuple[int, int], int] = {}
-        order: list[tuple[int, int]] = []  # of all instances: key of the part, place in it
+        steps: dict[int, int] = {}  # to which step a key belongs
+        order: list[tuple[int, int]] = []  # of all instances: their key, place among those of the key
         for example, offset in zip(examples, offsets, strict=True):
             features.use(words, offset)
             splitting.use(words, offset)
             for s, action in self._decisions(example, oracle):
-                key = (splitting.extract(s, -1, -1, s.phase) or [-1])[0]
+                step = s.phase if by_step else 0
+                key = (splitting.extract(s, -1, -1, step) or [-1 - step])[0]
+                steps[key] = step
                 part = found.setdefault(key, Instances())
                 order.append((key, len(part.rows)))
                 part.rows.append(array("i", sorted(set(features.extract(s)))))
                 part.classes.append(actions.setdefault(action, len(actions)))
-        large = [key for key, part in found.items() if key >= 0 and len(part.rows) >= self.options.threshold]
-        rest = Instances()
+        parts = {key: part for key, part in found.items() if key >= 0 and len(part.rows) >= self.options.threshold}
+        large = list(parts)
         for key, place in order:
             if key not in large:
+                rest = parts.setdefault(-1 - steps[key], Instances())
                 rest.rows.append(found[key].rows[place])
                 rest.classes.append(found[key].classes[place])
-        return [*(found[key] for key in large), rest], large, list(actions)
+        numbers = {key: number for number, key in enumerate(parts)}
+        for step in sorted(set(steps.values())):
+            if -1 - step not in numbers:
+                largest = max((key for key in large if steps[key] == step), key=lambda key: len(parts[key].rows))
+                numbers[-1 - step] = numbers[largest]
+        return list(parts.values()), numbers, list(actions)
 
     def _decisions(self, example: Example, oracle: Oracle) -> Iterator[tuple[State, tuple[int, int]]]:
         """Follow the oracle as far as it goes; give the states in which there is something to decide."""
@@ -366,7 +384,9 @@ class SvmLearner(ClassifierLearner):
         n_pairs = n_classes * (n_classes - 1) // 2
         support, coefs, intercepts = np.zeros(0, np.int64), np.zeros((0, 0)), np.zeros(0)
         if n_classes > 1:
-            support, coefs, intercepts = self._libsvm(starts, columns, targets, len(keys))
+            machine = self._libsvm(starts, columns, targets, len(keys))
+            # The public attributes have other signs where there are two classes.
+            support, coefs, intercepts = machine.support_, machine._dual_coef_.toarray(), machine._intercept_
         # The class of a vector and the row of a coefficient tell which pair of classes it is about.
         own = targets[support]
         rows, vectors = np.nonzero(coefs)
@@ -387,8 +407,8 @@ class SvmLearner(ClassifierLearner):
             "intercepts": intercepts[:n_pairs],
         }
 
-    def _libsvm(self, starts: Any, columns: Any, targets: Any, width: int) -> tuple[Any, Any, Any]:  # noqa: ANN401
-        """Return the rows that support, their coefficients (classes - 1 a row) and the pairs' intercepts."""
+    def _libsvm(self, starts: Any, columns: Any, targets: Any, width: int) -> Any:  # noqa: ANN401
+        """Return a trained machine."""
         from scipy.sparse import csr_matrix
         from sklearn.svm import SVC
 
@@ -403,9 +423,7 @@ class SvmLearner(ClassifierLearner):
             cache_size=options.cache,
             decision_function_shape="ovo",
         )
-        machine.fit(csr_matrix((np.ones(len(columns)), columns, starts), (len(starts) - 1, width)), targets)
-        # The public attributes have other signs where there are two classes.
-        return machine.support_, machine._dual_coef_.toarray(), machine._intercept_
+        return machine.fit(csr_matrix((np.ones(len(columns)), columns, starts), (len(starts) - 1, width)), targets)
 
     def _joined(self, parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
         keys, firsts = _number([part["keys"] for part in parts])
@@ -451,6 +469,7 @@ class LiblinearLearner(ClassifierLearner):
     def _liblinear(self, starts: Any, columns: Any, targets: Any, width: int) -> Any:  # noqa: ANN401
         """Return the weights: a row for each class or, if there are two, for the second."""
         from scipy.sparse import csr_matrix
+        from sklearn.exceptions import ConvergenceWarning
         from sklearn.svm import LinearSVC
 
         machine = LinearSVC(
@@ -458,10 +477,11 @@ class LiblinearLearner(ClassifierLearner):
             C=self.options.cost,
             tol=self.options.tolerance,
             fit_intercept=False,
-            max_iter=10_000,
             random_state=self.seed,
         )
-        machine.fit(csr_matrix((np.ones(len(columns)), columns, starts), (len(starts) - 1, width)), targets)
+        with catch_warnings():
+            simplefilter("ignore", ConvergenceWarning)  # LIBLINEAR stops after 1000 rounds, for MaltParser too
+            machine.fit(csr_matrix((np.ones(len(columns)), columns, starts), (len(starts) - 1, width)), targets)
         return machine.coef_
 
     def _joined(self, parts: Sequence[dict[str, Any]]) -> dict[str, Any]:

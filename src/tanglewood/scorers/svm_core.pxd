@@ -18,13 +18,14 @@ cdef class KeyTable:
     cdef int _find(self, unsigned long long key) noexcept nogil
 
 cdef class Parts:
-    cdef readonly int size, n_classes, most_classes
-    cdef const int[::1] keys, starts, classes, moves, labels
+    cdef readonly int n_keys, n_classes, most_classes
+    cdef const int[::1] keys, numbers, starts, classes, moves, labels
     cdef const float[::1] prior
 
 cdef class ClassScorer(MoveScorer):
     cdef TransitionSystem system
     cdef int n_labels, root_label, time
+    cdef bint by_step
     cdef FeatureSet features, splitting
     cdef Parts parts
     cdef KeyTable keys

@@ -7,6 +7,7 @@ classifier of its own, so a feature is the key of its template and value combine
 from __future__ import annotations
 
 from array import array
+from typing import Any, TypeAlias
 
 from tanglewood.core.search import MoveScorer
 from tanglewood.core.state import State
@@ -20,7 +21,10 @@ APART = 0x9E3779B1  # keys of different parts are so far apart
 LOW = -1e30
 
 
-def combined_key(key: int, part: int) -> int:
+Array: TypeAlias = Any  # anything with a buffer of numbers
+
+
+def combined_key(key: Any, part: int) -> Any:  # noqa: ANN401 - a key, or a NumPy array of keys
     """Return the key of a feature in a part of the data."""
     return (key + part * APART) & KEY_MASK
 
@@ -28,7 +32,7 @@ def combined_key(key: int, part: int) -> int:
 class KeyTable:
     """Numbers keys; any number of threads may share it."""
 
-    def __init__(self, keys: memoryview) -> None:
+    def __init__(self, keys: Array) -> None:
         self.n_keys = len(keys)
         self.size = max(4, 2 * self.n_keys)
         self.slots = array("i", b"\xff" * (8 * self.size))  # key, or -1, and its number
@@ -55,30 +59,33 @@ class KeyTable:
 class Parts:
     """The parts of the data, and which classes each of them has, in LIBSVM's order: that of first occurrence.
 
-    ``keys`` are those of the parts' feature of the next token; one more part, the last, is for all other keys. The
-    classes of a part begin in ``classes`` where ``starts`` says. ``moves`` and ``labels`` are those of all classes, and
-    ``prior`` the score of a class where its part never saw it.
+    ``keys`` are those of the next token's feature, ``numbers`` the parts that they belong to; -1 stands for any other
+    key, -2 and -3 likewise in the second and third step of three-step. The classes of a part begin in ``classes`` where
+    ``starts`` says. ``moves`` and ``labels`` are those of all classes, and ``prior`` the score of a class where its
+    part never saw it.
     """
 
     def __init__(
         self,
-        keys: memoryview,
-        starts: memoryview,
-        classes: memoryview,
-        moves: memoryview,
-        labels: memoryview,
-        prior: memoryview,
+        keys: Array,
+        numbers: Array,
+        starts: Array,
+        classes: Array,
+        moves: Array,
+        labels: Array,
+        prior: Array,
     ) -> None:
         self.keys = keys
+        self.numbers: memoryview[int] = numbers
+        self.n_keys = len(keys)
         self.starts = starts
         self.classes = classes
         self.moves = moves
         self.labels = labels
         self.prior = prior
-        self.size = len(starts) - 1
         self.n_classes = len(prior)
         self.most_classes = 0
-        for part in range(self.size):
+        for part in range(len(starts) - 1):
             self.most_classes = max(self.most_classes, starts[part + 1] - starts[part])
 
 
@@ -89,11 +96,12 @@ class ClassScorer(MoveScorer):
     """
 
     def __init__(
-        self, task: Task, features: FeatureSet, splitting: FeatureSet, parts: Parts, keys: KeyTable
+        self, task: Task, by_step: bool, features: FeatureSet, splitting: FeatureSet, parts: Parts, keys: KeyTable
     ) -> None:
         self.system: TransitionSystem = task.system
         self.n_labels = len(task.labels)
         self.root_label = task.root_label
+        self.by_step = by_step
         self.features = features
         self.splitting = splitting
         self.parts = parts
@@ -125,11 +133,15 @@ class ClassScorer(MoveScorer):
         """Write a value for each class of the part."""
 
     def _part(self, s: State) -> int:
-        if self.parts.size > 1 and self.splitting._extract(s, -1, -1, s.phase) > 0:
-            for part in range(self.parts.size - 1):
-                if self.parts.keys[part] == self.splitting.keys[0]:
-                    return part
-        return self.parts.size - 1
+        step = s.phase if self.by_step else 0
+        others = 0
+        key = self.splitting.keys[0] if self.splitting._extract(s, -1, -1, step) > 0 else -1 - step
+        for i in range(self.parts.n_keys):
+            if self.parts.keys[i] == key:
+                return self.parts.numbers[i]
+            if self.parts.keys[i] == -1 - step:
+                others = self.parts.numbers[i]
+        return others
 
     def _score_classes(self, s: State) -> None:
         part = self._part(s)
@@ -183,15 +195,15 @@ class SupportVectors:
 
     def __init__(
         self,
-        kernel: memoryview,
-        vectors: memoryview,
-        pairs: memoryview,
-        intercepts: memoryview,
-        coef_starts: memoryview,
-        coef_pairs: memoryview,
-        coef_values: memoryview,
-        index_starts: memoryview,
-        index: memoryview,
+        kernel: Array,
+        index_starts: Array,
+        index: Array,
+        vectors: Array,
+        pairs: Array,
+        intercepts: Array,
+        coef_starts: Array,
+        coef_pairs: Array,
+        coef_values: Array,
     ) -> None:
         self.n_vectors = len(coef_starts) - 1
         self.kernel = kernel  # by the number of features in common
@@ -215,16 +227,17 @@ class SvmCore(ClassScorer):
     def __init__(
         self,
         task: Task,
+        by_step: bool,
         features: FeatureSet,
         splitting: FeatureSet,
         parts: Parts,
         keys: KeyTable,
         learnt: SupportVectors,
     ) -> None:
-        ClassScorer.__init__(self, task, features, splitting, parts, keys)
+        ClassScorer.__init__(self, task, by_step, features, splitting, parts, keys)
         self.learnt = learnt
         self.common = array("i", bytes(4 * learnt.n_vectors + 4))
-        self.sums = array("d", bytes(4 * parts.most_classes * parts.most_classes + 8))
+        self.sums = array("d", bytes(8 * (parts.most_classes * (parts.most_classes - 1) // 2 + 1)))
 
     def _decide(self, part: int, keys: array[int], count: int) -> None:
         n_classes = self.parts.starts[part + 1] - self.parts.starts[part]
@@ -266,20 +279,21 @@ class SvmCore(ClassScorer):
 
 
 class LiblinearCore(ClassScorer):
-    """Sums the weights of features: ``weights`` for the classes in ``places``, those of a feature from ``starts`` on."""
+    """Sums ``weights`` of features for the classes in ``places``; those of a feature begin where ``starts`` says."""
 
     def __init__(
         self,
         task: Task,
+        by_step: bool,
         features: FeatureSet,
         splitting: FeatureSet,
         parts: Parts,
         keys: KeyTable,
-        starts: memoryview,
-        places: memoryview,
-        weights: memoryview,
+        starts: Array,
+        places: Array,
+        weights: Array,
     ) -> None:
-        ClassScorer.__init__(self, task, features, splitting, parts, keys)
+        ClassScorer.__init__(self, task, by_step, features, splitting, parts, keys)
         self.starts = starts
         self.places = places
         self.weights = weights

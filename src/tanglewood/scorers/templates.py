@@ -3,8 +3,8 @@
 A template is a conjunction of atoms with spaces between, such as ``s0.upos s1.upos s1-s0.distance``. An atom is an
 address and an attribute of its node; a pair of addresses and ``distance``, ``between``, ``direction`` or ``arc``;
 ``flags``; or ``valencies``, the labels of the valencies that are open (three-step). Addresses are those of
-core/features.py and, in templates for labels, h and d: head and dependent of the arc in question. A template that begins
-with ``first:`` or ``later:`` is for configurations of the first step only, or of the steps after it (three-step).
+core/features.py and, in templates for labels, h and d: head and dependent of the arc in question. A template that
+begins with ``first:`` or ``later:`` is for configurations of the first step only, or of those after it (three-step).
 """
 
 from __future__ import annotations
