@@ -123,18 +123,18 @@ class ClassifierModel:
 
     def __init__(self, task: Task, arrays: Arrays, settings: Mapping[str, Any]) -> None:
         self.task = task
-        self._arrays = {name: np.asarray(values) for name, values in arrays.items()}
+        # In a file doubles may begin anywhere.
+        self._arrays = {name: np.require(values, requirements=["C", "A"]) for name, values in arrays.items()}
         self._settings = dict(settings)
         self._parts = Parts(
             *(self._filled(f"parts.{name}") for name in ("keys", "numbers", "starts", "classes")),
             *(self._filled(f"classes.{name}") for name in ("moves", "labels", "prior")),
         )
-        self._keys = KeyTable(self._arrays["keys"])
+        self._keys = KeyTable(memoryview(self._arrays["keys"]))
 
-    def _filled(self, name: str) -> Any:  # noqa: ANN401 - an array
-        """Return an array that is not empty: an empty one has no memoryview in compiled code."""
-        values = self._arrays[name]
-        return values if values.size else np.zeros(1, values.dtype)
+    def _filled(self, name: str) -> memoryview:
+        """Return an array for the core."""
+        return _view(self._arrays[name])
 
     def _core_arguments(self) -> tuple[Task, bool, FeatureSet, FeatureSet, Parts, KeyTable]:
         features, splitting = (FeatureSet(self._settings[name]) for name in ("templates", "splitting"))
@@ -176,9 +176,9 @@ class SvmModel(ClassifierModel):
         most = FeatureSet(settings["templates"]).most_keys
         base = settings["gamma"] * np.arange(most + 1) + settings["coef0"]
         self.learnt = SupportVectors(
-            base * base,
-            index_starts,
-            index if index.size else np.zeros(1, np.int32),
+            _view(base * base),
+            _view(index_starts),
+            _view(index),
             *map(self._filled, VECTOR_ARRAYS),
         )
 
@@ -194,6 +194,12 @@ class LiblinearModel(ClassifierModel):
         """Return a scorer."""
         weights = (self._filled(f"weights.{name}") for name in ("starts", "classes", "values"))
         return LiblinearCore(*self._core_arguments(), *weights)
+
+
+def _view(values: Any) -> memoryview:  # noqa: ANN401 - an array
+    """Return a view that gives Python's numbers where nothing is compiled; never an empty one: it would not compile."""
+    filled: Any = values if values.size else np.zeros(1, values.dtype)
+    return memoryview(filled)
 
 
 def _starts(counts: Any) -> Any:  # noqa: ANN401 - arrays
