@@ -63,7 +63,7 @@ def test_info_tells_version_build_extras_and_systems(capsys):
     assert info["version"] == __version__
     assert info["compiled"] == compiled()
     assert list(info["systems"]) == list(SYSTEMS)
-    assert set(info["extras"]) == {"plot", "png"}
+    assert set(info["extras"]) == {"plot", "png", "svm"}
     out = run_text(capsys, "info")
     assert ("core: compiled" if compiled() else "core: interpreted") in out
     assert all(f"\n{name} " in out for name in SYSTEMS)

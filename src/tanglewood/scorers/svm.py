@@ -87,6 +87,7 @@ class LiblinearOptions(ClassifierOptions):
     cost: float = 0.1
     tolerance: float = 0.1
     pairs: bool = True  # features of the model and all pairs of them
+    fewest: int = 1  # times that a feature must occur in a part; more saves memory and costs accuracy
 
 
 @dataclass(frozen=True, slots=True)
@@ -459,17 +460,22 @@ class LiblinearLearner(ClassifierLearner):
     kind = LiblinearModel
 
     def _fit(self, keys: Any, starts: Any, columns: Any, targets: Any, n_classes: int) -> dict[str, Any]:  # noqa: ANN401
-        weights = np.zeros((max(n_classes, 1), len(keys)))
-        if n_classes > 1:
-            found = self._liblinear(starts, columns, targets, len(keys))
-            weights[n_classes - len(found) :] = found  # of two classes only the second has weights
-        features, classes = np.nonzero(weights.T.astype(np.float32))
+        frequent = np.bincount(columns, minlength=len(keys)) >= self.options.fewest
+        kept = frequent[columns]
+        starts = _starts(kept)[starts]
+        columns = (np.cumsum(frequent) - 1)[columns[kept]]
+        keys = keys[frequent]
+        weights = np.zeros((1, len(keys)), np.float32)
+        if n_classes > 1 and len(keys):
+            weights = self._liblinear(starts, columns, targets, len(keys)).astype(np.float32)
+        features, classes = np.nonzero(weights.T)
+        values = weights[classes, features]
         used, features = np.unique(features, return_inverse=True)
         return {
             "keys": keys[used],
             "n_weights": np.bincount(features, minlength=len(used)),
-            "classes": classes,
-            "values": weights[classes, used[features]],
+            "classes": classes + max(n_classes - len(weights), 0),  # of two classes only the second has weights
+            "values": values,
         }
 
     def _liblinear(self, starts: Any, columns: Any, targets: Any, width: int) -> Any:  # noqa: ANN401
