@@ -19,7 +19,6 @@ from tanglewood.scorers import svm
 from tanglewood.scorers.base import Example
 from tanglewood.scorers.linear import WordNumbers
 from tanglewood.scorers.linear_features import FeatureSet
-from tanglewood.scorers.svm_core import combined_key
 from tanglewood.scorers.words import words_of
 from tanglewood.training.config import read_config
 from tanglewood.training.loop import Training
@@ -62,7 +61,7 @@ def compare(training: Training, dev: list, n_instances: int) -> tuple[int, int, 
             if machine is None or compared == n_instances:
                 continue
             found = features.extract(s)
-            row = sorted({*combined_key(np.array(found), part).tolist()} & {*keys.tolist()})
+            row = sorted({*found} & {*keys.tolist()})
             columns = np.searchsorted(keys, row)
             sparse = csr_matrix((np.ones(len(row)), columns, [0, len(row)]), (1, len(keys)))
             theirs = np.atleast_1d(np.squeeze(machine.decision_function(sparse)))

@@ -25,24 +25,13 @@ from tanglewood.scorers.base import Example, Task
 from tanglewood.scorers.feature_models import feature_templates, resolve, with_pairs
 from tanglewood.scorers.linear import WordNumbers
 from tanglewood.scorers.linear_features import FeatureSet
-from tanglewood.scorers.svm_core import (
-    ClassScorer,
-    KeyTable,
-    LiblinearCore,
-    Parts,
-    SupportVectors,
-    SvmCore,
-    combined_key,
-)
+from tanglewood.scorers.svm_models import Arrays, ClassifierModel, LiblinearModel, SvmModel, starts_of
 from tanglewood.scorers.templates import Templates
-from tanglewood.scorers.words import Word
 from tanglewood.systems.three_step import ThreeStep
 from tanglewood.treebank.sentence import Sentence
 
 LEAST_PRIOR = -1000.0  # below the score of every class that a part of the data has
 MOST_CHECKED = 5000  # instances on which the loss is measured
-VECTOR_ARRAYS = ("parts.vectors", "parts.pairs", "intercepts", "coefs.starts", "coefs.pairs", "coefs.values")
-Arrays = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,119 +87,6 @@ class Instances:
     classes: list[int] = field(default_factory=list)
 
 
-# Models. ------------------------------------------------------------------------------------------------------------
-
-
-class ClassifierWorkspace:
-    """What one thread needs to score the states of sentences."""
-
-    def __init__(self, core: ClassScorer) -> None:
-        self.numbers = WordNumbers()
-        self.core = core
-        self.words, self.offsets = self.numbers.table([])
-
-    def encode(self, sentences: Sequence[Sequence[Word]]) -> None:
-        """Number the words of the sentences."""
-        self.words, self.offsets = self.numbers.table(sentences)
-
-    def turn_to(self, index: int) -> ClassScorer:
-        """Return the scorer, set to one of the encoded sentences."""
-        self.core.use(self.words, self.offsets[index])
-        return self.core
-
-
-class ClassifierModel:
-    """What was learnt, as arrays: those of the parts and their classes, and the classifiers' own."""
-
-    def __init__(self, task: Task, arrays: Arrays, settings: Mapping[str, Any]) -> None:
-        self.task = task
-        # In a file doubles may begin anywhere.
-        self._arrays = {name: np.require(values, requirements=["C", "A"]) for name, values in arrays.items()}
-        self._settings = dict(settings)
-        self._parts = Parts(
-            *(self._filled(f"parts.{name}") for name in ("keys", "numbers", "starts", "classes")),
-            *(self._filled(f"classes.{name}") for name in ("moves", "labels", "prior")),
-        )
-        self._keys = KeyTable(memoryview(self._arrays["keys"]))
-
-    def _filled(self, name: str) -> memoryview:
-        """Return an array for the core."""
-        return _view(self._arrays[name])
-
-    def _core_arguments(self) -> tuple[Task, bool, FeatureSet, FeatureSet, Parts, KeyTable]:
-        features, splitting = (FeatureSet(self._settings[name]) for name in ("templates", "splitting"))
-        return self.task, isinstance(self.task.system, ThreeStep), features, splitting, self._parts, self._keys
-
-    def core(self) -> ClassScorer:
-        """Return a scorer."""
-        raise NotImplementedError
-
-    def workspace(self) -> ClassifierWorkspace:
-        """Return a workspace for one thread."""
-        return ClassifierWorkspace(self.core())
-
-    def arrays(self) -> Arrays:
-        """Return the arrays."""
-        return self._arrays
-
-    def settings(self) -> dict[str, Any]:
-        """Return templates and kernel."""
-        return self._settings
-
-    @classmethod
-    def load(cls, task: Task, arrays: Arrays, settings: Mapping[str, Any]) -> Self:
-        """Make the model anew from its arrays and settings."""
-        return cls(task, arrays, settings)
-
-
-class SvmModel(ClassifierModel):
-    """Support vectors. It counts votes, which are no logarithms of probabilities: it is for greedy search only."""
-
-    greedy_only = True
-
-    def __init__(self, task: Task, arrays: Arrays, settings: Mapping[str, Any]) -> None:
-        ClassifierModel.__init__(self, task, arrays, settings)
-        starts, features = self._arrays["vectors.starts"], self._arrays["vectors.features"]
-        vectors = np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
-        index = vectors[np.argsort(features, kind="stable")]
-        index_starts = _starts(np.bincount(features, minlength=len(self._arrays["keys"])))
-        most = FeatureSet(settings["templates"]).most_keys
-        base = settings["gamma"] * np.arange(most + 1) + settings["coef0"]
-        self.learnt = SupportVectors(
-            _view(base * base),
-            _view(index_starts),
-            _view(index),
-            *map(self._filled, VECTOR_ARRAYS),
-        )
-
-    def core(self) -> SvmCore:
-        """Return a scorer."""
-        return SvmCore(*self._core_arguments(), self.learnt)
-
-
-class LiblinearModel(ClassifierModel):
-    """Weights of features."""
-
-    def core(self) -> LiblinearCore:
-        """Return a scorer."""
-        weights = (self._filled(f"weights.{name}") for name in ("starts", "classes", "values"))
-        return LiblinearCore(*self._core_arguments(), *weights)
-
-
-def _view(values: Any) -> memoryview:  # noqa: ANN401 - an array
-    """Return a view that gives Python's numbers where nothing is compiled; never an empty one: it would not compile."""
-    filled: Any = values if values.size else np.zeros(1, values.dtype)
-    return memoryview(filled)
-
-
-def _starts(counts: Any) -> Any:  # noqa: ANN401 - arrays
-    """Where things begin that are so many each, and where the last ones end."""
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-
-
-# Learners. ----------------------------------------------------------------------------------------------------------
-
-
 class ClassifierLearner:
     """Gathers the configurations that the oracle goes through, splits them, and trains a classifier on each part."""
 
@@ -255,16 +131,19 @@ class ClassifierLearner:
         arrays: dict[str, Any] = {
             "parts.keys": np.array(list(keys), np.int32),
             "parts.numbers": np.array(list(keys.values()), np.int32),
-            "parts.starts": _starts([len(classes) for classes in own]),
+            "parts.starts": starts_of([len(classes) for classes in own]),
             "parts.classes": np.array([number for classes in own for number in classes], np.int32),
             "classes.moves": np.array([move for move, _ in actions], np.int32),
             "classes.labels": np.array([label for _, label in actions], np.int32),
             "classes.prior": np.array(prior, np.float32),
         }
-        jobs = list(range(len(instances)))
         with ThreadPoolExecutor(self.options.threads) as pool:
-            trained = list(pool.map(lambda part: self._train_part(part, instances[part], own[part]), jobs))
-        arrays |= self._joined(trained)
+            trained = list(pool.map(self._train_part, instances, own))
+        arrays |= {
+            "keys": np.concatenate([part["keys"] for part in trained]).astype(np.int32),
+            "parts.features": starts_of([len(part["keys"]) for part in trained]),
+            **self._joined(trained),
+        }
         self.learnt = self.kind(self.task, arrays, self.settings)
         return self._loss(instances, own)
 
@@ -326,13 +205,13 @@ class ClassifierLearner:
                 yield s, (move, label)
             system.apply(s, move, label)
 
-    def _train_part(self, part: int, instances: Instances, classes: Sequence[int]) -> dict[str, Any]:
-        """Return the arrays of one part's classifier; its features are combined keys."""
+    def _train_part(self, instances: Instances, classes: Sequence[int]) -> dict[str, Any]:
+        """Return the arrays of one part's classifier."""
         numbers = {number: place for place, number in enumerate(classes)}
         targets = np.array([numbers[number] for number in instances.classes], np.int32)
-        starts = _starts([len(row) for row in instances.rows])
+        starts = starts_of([len(row) for row in instances.rows])
         keys = np.concatenate([np.zeros(0, np.int64), *(np.asarray(row, np.int64) for row in instances.rows)])
-        known, columns = np.unique(combined_key(keys, part), return_inverse=True)
+        known, columns = np.unique(keys, return_inverse=True)
         return self._fit(known, starts, columns, targets, len(classes))
 
     def _fit(self, keys: Any, starts: Any, columns: Any, targets: Any, n_classes: int) -> dict[str, Any]:  # noqa: ANN401
@@ -340,7 +219,7 @@ class ClassifierLearner:
         raise NotImplementedError
 
     def _joined(self, parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        """Return the arrays of all parts as one set of arrays."""
+        """Return the arrays of all parts, but for the keys of features, as one set of arrays."""
         raise NotImplementedError
 
     def _loss(self, instances: Sequence[Instances], own: Sequence[Sequence[int]]) -> float:
@@ -366,12 +245,6 @@ class ClassifierLearner:
     def restore(self, arrays: Arrays, data: Mapping[str, Any]) -> None:
         """Go back to such a state."""
         self.learnt = self.kind(self.task, arrays, data) if data else None
-
-
-def _number(parts: Sequence[Any]) -> tuple[Any, list[Any]]:
-    """Number the keys of all parts, one after the other; return the keys, and the first number of each part."""
-    firsts = _starts([len(keys) for keys in parts])
-    return np.concatenate(parts).astype(np.int32), list(firsts[:-1])
 
 
 class SvmLearner(ClassifierLearner):
@@ -433,21 +306,20 @@ class SvmLearner(ClassifierLearner):
         return machine.fit(csr_matrix((np.ones(len(columns)), columns, starts), (len(starts) - 1, width)), targets)
 
     def _joined(self, parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        keys, firsts = _number([part["keys"] for part in parts])
+        firsts = starts_of([len(part["keys"]) for part in parts])[:-1]
 
         def join(name: str, kind: Any = np.int32) -> Any:  # noqa: ANN401
             return np.concatenate([part[name] for part in parts]).astype(kind)
 
         return {
-            "keys": keys,
-            "parts.vectors": _starts([len(part["lengths"]) for part in parts]),
-            "parts.pairs": _starts([len(part["intercepts"]) for part in parts]),
+            "parts.vectors": starts_of([len(part["lengths"]) for part in parts]),
+            "parts.pairs": starts_of([len(part["intercepts"]) for part in parts]),
             "intercepts": join("intercepts", np.float64),
-            "vectors.starts": _starts(join("lengths")),
+            "vectors.starts": starts_of(join("lengths")),
             "vectors.features": np.concatenate(
                 [part["features"] + first for part, first in zip(parts, firsts, strict=True)]
             ).astype(np.int32),
-            "coefs.starts": _starts(join("n_coefs")),
+            "coefs.starts": starts_of(join("n_coefs")),
             "coefs.pairs": join("pairs"),
             "coefs.values": join("values", np.float64),
         }
@@ -462,7 +334,7 @@ class LiblinearLearner(ClassifierLearner):
     def _fit(self, keys: Any, starts: Any, columns: Any, targets: Any, n_classes: int) -> dict[str, Any]:  # noqa: ANN401
         frequent = np.bincount(columns, minlength=len(keys)) >= self.options.fewest
         kept = frequent[columns]
-        starts = _starts(kept)[starts]
+        starts = starts_of(kept)[starts]
         columns = (np.cumsum(frequent) - 1)[columns[kept]]
         keys = keys[frequent]
         weights = np.zeros((1, len(keys)), np.float32)
@@ -497,10 +369,8 @@ class LiblinearLearner(ClassifierLearner):
         return machine.coef_
 
     def _joined(self, parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        keys, _ = _number([part["keys"] for part in parts])
         return {
-            "keys": keys,
-            "weights.starts": _starts(np.concatenate([part["n_weights"] for part in parts])),
+            "weights.starts": starts_of(np.concatenate([part["n_weights"] for part in parts])),
             "weights.classes": np.concatenate([part["classes"] for part in parts]).astype(np.int32),
             "weights.values": np.concatenate([part["values"] for part in parts]).astype(np.float32),
         }

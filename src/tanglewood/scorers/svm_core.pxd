@@ -13,9 +13,9 @@ cdef class KeyTable:
     cdef unsigned long long size
     cdef int[::1] slots
     @cython.locals(slot="unsigned long long")
-    cdef void _put(self, unsigned long long key, int number) noexcept nogil
-    @cython.locals(slot="unsigned long long")
-    cdef int _find(self, unsigned long long key) noexcept nogil
+    cdef int _slot(self, int part, int key) noexcept nogil
+    cdef void _put(self, int part, int key, int number) noexcept nogil
+    cdef int _find(self, int part, int key) noexcept nogil
 
 cdef class Parts:
     cdef readonly int n_keys, n_classes, most_classes

@@ -1,7 +1,7 @@
 """The compiled part of the classifiers of the papers: what LIBSVM and LIBLINEAR learnt, scored without them.
 
 A class is a move with its label. The training data are split by a feature of the next token, and each part has a
-classifier of its own, so a feature is the key of its template and value combined with the number of the part.
+classifier of its own, with features of its own.
 """
 
 from __future__ import annotations
@@ -17,43 +17,43 @@ from tanglewood.scorers.linear_features import FeatureSet, WordTable
 
 KEY_BITS = 31
 KEY_MASK = (1 << KEY_BITS) - 1
-APART = 0x9E3779B1  # keys of different parts are so far apart
+APART = 0x9E3779B1  # slots of the same key in different parts are so far apart, modulo their number
 LOW = -1e30
 
 
 Array: TypeAlias = Any  # anything with a buffer of numbers
 
 
-def combined_key(key: Any, part: int) -> Any:  # noqa: ANN401 - a key, or a NumPy array of keys
-    """Return the key of a feature in a part of the data."""
-    return (key + part * APART) & KEY_MASK
-
-
 class KeyTable:
-    """Numbers keys; any number of threads may share it."""
+    """Numbers the keys of features, those of one part after those of the other; any number of threads may share it.
 
-    def __init__(self, keys: Array) -> None:
+    The numbers of a part's features begin where ``starts`` says.
+    """
+
+    def __init__(self, keys: Array, starts: Array) -> None:
         self.n_keys = len(keys)
         self.size = max(4, 2 * self.n_keys)
-        self.slots = array("i", b"\xff" * (8 * self.size))  # key, or -1, and its number
-        for number in range(len(keys)):
-            self._put(keys[number], number)
+        self.slots = array("i", b"\xff" * (12 * self.size))  # key, or -1, part, number
+        for part in range(len(starts) - 1):
+            for number in range(starts[part], starts[part + 1]):
+                self._put(part, keys[number], number)
 
-    def _put(self, key: int, number: int) -> None:
-        slot = (key * self.size) >> KEY_BITS
-        while self.slots[2 * slot] >= 0:
+    def _slot(self, part: int, key: int) -> int:
+        """Place of the slot of a key, or of the free one where it would be."""
+        slot = (((key + part * APART) & KEY_MASK) * self.size) >> KEY_BITS
+        while self.slots[3 * slot] >= 0 and (self.slots[3 * slot] != key or self.slots[3 * slot + 1] != part):
             slot = slot + 1 if slot + 1 < self.size else 0
-        self.slots[2 * slot] = key
-        self.slots[2 * slot + 1] = number
+        return 3 * slot
 
-    def _find(self, key: int) -> int:
-        """Number of a key, or -1."""
-        slot = (key * self.size) >> KEY_BITS
-        while self.slots[2 * slot] >= 0:
-            if self.slots[2 * slot] == key:
-                return self.slots[2 * slot + 1]
-            slot = slot + 1 if slot + 1 < self.size else 0
-        return -1
+    def _put(self, part: int, key: int, number: int) -> None:
+        place = self._slot(part, key)
+        self.slots[place] = key
+        self.slots[place + 1] = part
+        self.slots[place + 2] = number
+
+    def _find(self, part: int, key: int) -> int:
+        """Number of a key in a part, or -1."""
+        return self.slots[self._slot(part, key) + 2]
 
 
 class Parts:
@@ -122,7 +122,7 @@ class ClassScorer(MoveScorer):
         n_found = 0
         self.time = (self.time + 1) & KEY_MASK
         for i in range(count):
-            number = self.keys._find((keys[i] + part * APART) & KEY_MASK)
+            number = self.keys._find(part, keys[i])
             if number >= 0 and self.seen[number] != self.time:
                 self.seen[number] = self.time
                 self.found[n_found] = number
