@@ -125,6 +125,17 @@ def test_features_never_seen_and_repeated_ones_change_nothing():
         assert core.decisions(0, array("i", [*row, *row, 9999])) == core.decisions(0, row)
 
 
+def test_more_features_than_there_is_room_for_are_refused():
+    need_sklearn()
+    from tanglewood.errors import ConfigError
+
+    *_, core, _ = fitted("svm", 3, 4)
+    with pytest.raises(ConfigError, match="there are 1 parts"):
+        core.decisions(0, array("i", range(5000)))
+    with pytest.raises(ConfigError, match="there are 1 parts"):
+        core.class_values(1, array("i", [1]))
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_values_are_those_of_liblinear(seed, n_classes):
@@ -239,6 +250,8 @@ def test_an_svm_has_no_beam_and_liblinear_has_one():
     train = toy_sentences(8)
     with pytest.raises(ConfigError, match="counts votes"):
         list(trained(train)[1].parser.parse_all(train, beam=4))
+    with pytest.raises(ConfigError, match="counts votes"):
+        trained(train, beam=4)
     assert len(list(trained(train, "liblinear")[1].parser.parse_all(train, beam=4))) == 8
 
 

@@ -18,7 +18,7 @@ cdef class KeyTable:
     cdef int _find(self, int part, int key) noexcept nogil
 
 cdef class Parts:
-    cdef readonly int n_keys, n_classes, most_classes
+    cdef readonly int size, n_keys, n_classes, most_classes
     cdef const int[::1] keys, numbers, starts, classes, moves, labels
     cdef const float[::1] prior
 

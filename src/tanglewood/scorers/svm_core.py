@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from tanglewood.core.search import MoveScorer
 from tanglewood.core.state import State
 from tanglewood.core.system import TransitionSystem
+from tanglewood.errors import ConfigError
 from tanglewood.scorers.base import Task
 from tanglewood.scorers.linear_features import FeatureSet, WordTable
 
@@ -83,9 +84,10 @@ class Parts:
         self.moves = moves
         self.labels = labels
         self.prior = prior
+        self.size = len(starts) - 1
         self.n_classes = len(prior)
         self.most_classes = 0
-        for part in range(len(starts) - 1):
+        for part in range(self.size):
             self.most_classes = max(self.most_classes, starts[part + 1] - starts[part])
 
 
@@ -179,8 +181,15 @@ class ClassScorer(MoveScorer):
         """Return the number of the part of the data that a configuration belongs to."""
         return self._part(s)
 
+    def _check(self, part: int, keys: array[int]) -> int:
+        """Raise ConfigError if there is no such part or no room for so many features: compiled code goes on."""
+        if not 0 <= part < self.parts.size or len(keys) > len(self.found):
+            raise ConfigError(f"there are {self.parts.size} parts and at most {len(self.found)} features")
+        return 0
+
     def class_values(self, part: int, keys: array[int]) -> list[float]:
         """Return the values of the classes of a part for these features."""
+        self._check(part, keys)
         self._decide(part, keys, len(keys))
         size = self.parts.starts[part + 1] - self.parts.starts[part]
         return [self.values[i] for i in range(size)]
@@ -274,6 +283,7 @@ class SvmCore(ClassScorer):
 
     def decisions(self, part: int, keys: array[int]) -> list[float]:
         """Return the decision values of the pairs of classes (0, 1), (0, 2), ..., (1, 2), ... for these features."""
+        self._check(part, keys)
         self._sum(part, keys, len(keys))
         return [self.sums[i] for i in range(self.learnt.pairs[part + 1] - self.learnt.pairs[part])]
 
