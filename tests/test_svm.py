@@ -210,6 +210,17 @@ def test_the_same_data_give_the_same_bytes_and_the_model_comes_back_from_its_fil
     assert bytes_of(load(path), tmp_path / "again.tw") == path.read_bytes()
 
 
+@pytest.mark.parametrize("learner", ["svm", "liblinear"])
+def test_templates_of_ones_own_are_taken_as_they_are(learner, tmp_path):
+    need_sklearn()
+    from toy import toy_sentences
+
+    moves = ["s0.upos s1.upos", "s0.feats s1.feats", "s0.form b0.feats", "s1.form"]
+    (tmp_path / "mine.toml").write_text(f'moves = {moves}\nlabels = ["d.upos"]\n')
+    _, progress = trained(toy_sentences(8), learner, settings={"templates": str(tmp_path / "mine.toml")})
+    assert progress.parser.model.settings()["templates"] == moves
+
+
 def test_a_finished_run_is_resumed_from_its_checkpoint(tmp_path):
     need_sklearn()
     from toy import toy_sentences

@@ -75,7 +75,7 @@ class LiblinearOptions(ClassifierOptions):
 
     cost: float = 0.1
     tolerance: float = 0.1
-    pairs: bool = True  # features of the model and all pairs of them
+    pairs: bool = True  # features of the model and all pairs of them; not of one's own templates
     fewest: int = 1  # times that a feature must occur in a part; more saves memory and costs accuracy
 
 
@@ -112,8 +112,8 @@ class ClassifierLearner:
             templates = list(Templates.read(options.templates).moves)
         else:
             templates = feature_templates(options.features, task.system, sentences)
-        if getattr(options, "pairs", False):
-            templates = with_pairs(templates)
+            if getattr(options, "pairs", False):
+                templates = with_pairs(templates)
         next_token = [f"{step}j.{options.split}" for step in ("first:", "later:")] if options.split else []
         splitting = resolve(next_token, task.system, sentences)
         return cls(task, templates, splitting, options, seed)
