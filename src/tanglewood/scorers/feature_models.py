@@ -31,7 +31,7 @@ STACK = {"i": "s1", "j": "s0", "below": "s2", "ahead1": "b0", "ahead2": "b1", "a
 NEXT = {"i": "s0", "j": "b0"}  # in the later steps of three-step
 
 # Nivre et al. 2006 (CoNLL-X), the features that all languages share: 20 of them, stated for arc-eager; Nivre 2009 takes
-# "features and parameters" from there without repeating them, so that this list is from the literature around it and was
+# "features and parameters" from there without repeating them, so this list is from the literature around it and was
 # not checked against the paper's own table. Additions tuned for single languages are not part of it. FEATS are taken
 # apart at "|". In a stack system i has neither head nor label (it would have left the stack), so these two features are
 # left out; but j, which has no dependents to its right in arc-eager, may have some.
