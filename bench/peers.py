@@ -16,8 +16,8 @@ import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from peer_parsers.malt import JAVA, malt
-from peer_parsers.ours import tanglewood
+from peer_parsers.malt import JAVA, malt, malt_libsvm
+from peer_parsers.ours import svm, tanglewood
 from peer_parsers.runs import Bench, Peer, SkippedError, Spent, say
 from peer_parsers.spacy_ import spacy, spacy_parse, spacy_train
 from peer_parsers.udpipe import udpipe, udpipe_parse, udpipe_train
@@ -26,6 +26,7 @@ from timing import print_markdown
 SCORES = ("las", "uas", "exact_match", "nonprojective_las", "nonprojective_f1")  # of tanglewood evaluate
 WORKERS = {work.__name__.replace("_", "-"): work for work in (udpipe_train, udpipe_parse, spacy_train, spacy_parse)}
 PARSERS = {"tanglewood": tanglewood, "malt": malt, "udpipe": udpipe, "spacy": spacy}
+SVMS = {"svm": svm, "malt-libsvm": malt_libsvm}  # only if asked for: MaltParser takes its time
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ def measure(bench: Bench) -> tuple[list[Row], dict[str, str], list[str]]:
 
     for name in bench.args.parsers:
         try:
-            for peer in PARSERS[name](bench):
+            for peer in (PARSERS | SVMS)[name](bench):
                 try:
                     prepare(name, peer)
                 except SkippedError as reason:
@@ -135,7 +136,12 @@ def main() -> None:
         metavar="DIR",
         help="where models are kept (default: tanglewood-peers in the temporary folder)",
     )
-    parser.add_argument("--parsers", default=",".join(PARSERS), metavar="NAMES", help="default: %(default)s")
+    parser.add_argument(
+        "--parsers",
+        default=",".join(PARSERS),
+        metavar="NAMES",
+        help=f"default: %(default)s; there are {', '.join(SVMS)} too",
+    )
     parser.add_argument(
         "--repeat", type=int, default=10, metavar="N", help="times the test file is parsed (default 10)"
     )
@@ -155,9 +161,10 @@ def main() -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here too")
     args = parser.parse_args()
     args.parsers = args.parsers.split(",")
-    unknown = {*args.parsers} - {*PARSERS} | {*args.retrain.split(",")} - {*PARSERS, "all", ""}
+    known = PARSERS | SVMS
+    unknown = {*args.parsers} - {*known} | {*args.retrain.split(",")} - {*known, "all", ""}
     if unknown or args.repeat < 2 or args.rounds < 1:
-        parser.error(f"parsers are {', '.join(PARSERS)}; --repeat is 2 or more, --rounds 1 or more")
+        parser.error(f"parsers are {', '.join(known)}; --repeat is 2 or more, --rounds 1 or more")
     args.work = args.work.resolve()
     if args.quick:
         args.rounds = 1

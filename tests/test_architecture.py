@@ -13,7 +13,10 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "tanglewood"
 MODULES = sorted(SOURCE.rglob("*.py"))
 HEAVY = {"matplotlib", "torch", "sklearn", "numpy", "scipy", "pandas"}
 MATRICES = {  # loaded when asked for
-    *(f"scorers/{name}.py" for name in ("adam", "encoder", "network", "products", "vectors_plain")),
+    *(
+        f"scorers/{name}.py"
+        for name in ("adam", "encoder", "network", "products", "svm", "svm_models", "vectors_plain")
+    ),
     "text/tagger.py",
 }
 LONGEST = 500

@@ -14,6 +14,19 @@ def tanglewood(bench: Bench) -> Iterator[Peer]:
         "tanglewood": ([], {"": 1, ", beam 4": 4, ", beam 8": 8}),
         "tanglewood linear": (["--learner", "linear"], {"": 1}),
     }
+    yield from _rows(bench, files, quick, learners)
+
+
+def svm(bench: Bench) -> Iterator[Peer]:
+    """The learners of the papers, greedy."""
+    files = [str(bench.files["conllu", "train"])]
+    learners = {f"tanglewood {name}": (["--learner", name], {"": 1}) for name in ("svm", "liblinear")}
+    yield from _rows(bench, files, [], learners)
+
+
+def _rows(
+    bench: Bench, files: list[str], quick: list[str], learners: dict[str, tuple[list[str], dict[str, int]]]
+) -> Iterator[Peer]:
     for name, (options, beams) in learners.items():
         if options and not importlib.util.find_spec("tanglewood.scorers.linear"):
             raise SkippedError("this tanglewood has no linear learner; its row is left out")

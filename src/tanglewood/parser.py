@@ -161,6 +161,10 @@ class Parser:
             return
         if choices.min_risk or choices.max_length or choices.show_search:
             raise ConfigError("min_risk, max_length and show_search are for models of arcs; this is one of moves")
+        if choices.width > 1 and getattr(self.model, "greedy_only", False):
+            raise ConfigError(
+                "an svm model counts votes, which are no probabilities: there is no beam, only greedy search"
+            )
         if search == "greedy" and choices.width > 1:
             raise ConfigError(f"greedy search has no beam of {choices.width}")
         if choices.nbest > choices.width or (choices.confidence and choices.width < 2):

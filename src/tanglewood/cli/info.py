@@ -16,6 +16,7 @@ HELP = "version, compiled or interpreted, optional extras, the systems known; wh
 EXAMPLES = "  tanglewood info\n  tanglewood info --json\n  tanglewood info model.tw"
 EXTRAS = {
     "plot": ("matplotlib", "plots of running time: oracle --plot"),
+    "svm": ("sklearn", "learners of the papers: train --learner svm"),
     "png": ("resvg_py", "pictures of trees: draw -o tree.png"),
     "web": ("uvicorn", "the playground: serve"),
 }

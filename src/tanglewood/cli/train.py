@@ -88,7 +88,9 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
         "--several-roots", dest="single_root", action="store_const", const=False, help="any number of them"
     )
     parser.add_argument(
-        "--learner", choices=tuple(LEARNERS), help="network (default), linear, or arcs (default with --search)"
+        "--learner",
+        choices=tuple(LEARNERS),
+        help="network (default), linear, arcs (default with --search), or svm and liblinear (docs/svm.md)",
     )
     parser.add_argument(
         "--search",

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from tanglewood.core.state import State
 from tanglewood.errors import ConfigError
 
-LISTS = {"s": 0, "b": 1, "a": 2}  # stack, buffer, aside
+LISTS = {"s": 0, "b": 1, "a": 2, "c": 3}  # stack, buffer, aside, context
 STEPS = {"": 0, "left1": 1, "left2": 2, "right1": 3, "right2": 4, "head": 5, "previous": 6, "next": 7}
-STACK, BUFFER, ASIDE = range(3)
+STACK, BUFFER, ASIDE, CONTEXT = range(4)
 LEFT1, LEFT2, RIGHT1, RIGHT2, HEAD, PREVIOUS, NEXT = range(1, 8)
 
 
@@ -19,8 +19,9 @@ class Addresses:
     """A list of addresses that can be looked up in any configuration.
 
     s0, s1, ... count from the top of the stack, b0, b1, ... from the front of the buffer, a0, a1, ... from the end of
-    the second list; up to two steps follow: left1, left2, right1, right2 (outermost dependents),
-    head, previous or next (neighbours in the sentence).
+    the second list, c0, c1, ... through the context stack of Nivre 2007: the nodes between s0 and b0 that have no head
+    between them, the one closest to s0 first; up to two steps follow: left1, left2, right1, right2 (outermost
+    dependents), head, previous or next (neighbours in the sentence).
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -35,11 +36,11 @@ class Addresses:
     @staticmethod
     def _parse(name: str) -> tuple[int, int, int, int]:
         start, *steps = name.split(".")
-        match = re.fullmatch(r"([sba])(\d)", start)
+        match = re.fullmatch(r"([sbac])(\d)", start)
         if match is None or len(steps) > 2 or any(step not in STEPS or not step for step in steps):
             known = ", ".join(step for step in STEPS if step)
             raise ConfigError(
-                f"unknown address {name!r}; it should be s0..s9, b0..b9 or a0..a9 and up to two of {known}"
+                f"unknown address {name!r}; it should be s0..s9, b0..b9, a0..a9 or c0..c9 and up to two of {known}"
             )
         first, second = (*(STEPS[step] for step in steps), 0, 0)[:2]
         return (LISTS[match[1]], int(match[2]), first, second)
@@ -54,6 +55,8 @@ class Addresses:
         elif self.lists[index] == BUFFER:
             if place < s.left:
                 node = s.buffer[s.left - 1 - place]
+        elif self.lists[index] == CONTEXT:
+            node = self._context(s, place)
         elif place < s.aside_depth:
             node = s.aside[s.aside_depth - 1 - place]
         if self.first_steps[index] > 0:
@@ -61,6 +64,19 @@ class Addresses:
             if self.second_steps[index] > 0:
                 node = self._step(s, node, self.second_steps[index])
         return node
+
+    def _context(self, s: State, place: int) -> int:
+        """Node at a place of the context stack, or -1."""
+        top = s._top()
+        front = s._front()
+        if top < 0:
+            return -1
+        for node in range(top + 1, front):
+            if s.heads[node] <= top or s.heads[node] >= front:
+                if place == 0:
+                    return node
+                place -= 1
+        return -1
 
     def _step(self, s: State, node: int, step: int) -> int:
         if node < 0:

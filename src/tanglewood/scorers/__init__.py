@@ -11,6 +11,8 @@ LEARNERS = {  # name -> (module, prefix of its classes Learner, Model, Options)
     "network": ("network", "Network"),
     "linear": ("linear", "Linear"),
     "arcs": ("arcs", "Arc"),
+    "svm": ("svm", "Svm"),
+    "liblinear": ("svm", "Liblinear"),
 }
 
 

@@ -26,7 +26,7 @@ class ArcTemplates(TemplateLists):
         for text in (*self.arcs, *self.labels):
             for atom in parse_template(text, arc=True):
                 names = [name for name in (atom.first, atom.second) if name]
-                if atom.attribute == FLAGS or any(name.split(".")[0] not in ARC for name in names):
+                if atom.attribute >= FLAGS or any(name.split(".")[0] not in ARC for name in names):
                     raise ConfigError(f"template {text!r} of an arc should speak of h and d only")
 
 

@@ -16,6 +16,7 @@ from zlib import crc32
 from tanglewood.core.oracle import Oracle
 from tanglewood.errors import ConfigError
 from tanglewood.scorers.base import Example, Task
+from tanglewood.scorers.feature_models import linear_templates
 from tanglewood.scorers.linear_beam import BeamTrainer
 from tanglewood.scorers.linear_core import LinearCore, LinearTrainer
 from tanglewood.scorers.linear_features import FeatureSet, WordTable
@@ -222,6 +223,7 @@ class LinearOptions:
     updates: int = 1  # fewest updates of a feature that is kept
     templates: str = ""  # a TOML file of one's own templates
     train_beam: int = 1  # derivations kept while learning: 1 learns one decision at a time, more whole derivations
+    features: str = ""  # or a feature model of the papers, with all pairs of its features
 
     def __post_init__(self) -> None:
         if self.train_beam < 1:
@@ -280,8 +282,12 @@ class LinearLearner:
 
     @classmethod
     def begin(cls, task: Task, sentences: Sequence[Sentence], options: LinearOptions, seed: int) -> LinearLearner:
-        """Return a learner; it needs to know nothing of the training data beforehand."""
+        """Return a learner; a feature model of the papers needs to know which columns the training data have."""
         templates = Templates.read(options.templates) if options.templates else SHIPPED
+        if options.features:
+            if options.templates:
+                raise ConfigError("templates of one's own and a feature model exclude each other")
+            templates = linear_templates(options.features, task.system, sentences)
         if isinstance(task.system, JointSwap) and not templates.tags:
             templates = replace(templates, tags=tag_templates(task.system.tag_column))
         return cls(

@@ -2,7 +2,8 @@ cimport cython
 from tanglewood.core.features cimport Addresses
 from tanglewood.core.state cimport State
 
-cdef int N_COLUMNS, UPOS, FEATS, LABEL, LEFTS, RIGHTS, DEPS, DISTANCE, DIRECTION, ARC_THERE, BETWEEN, FLAGS, CHOICES, TAG, FIRST_TAG, MOST, FARTHEST
+cdef int N_COLUMNS, UPOS, FEATS, LABEL, LEFTS, RIGHTS, DEPS, DISTANCE, DIRECTION, ARC_THERE, BETWEEN, MOST, FARTHEST
+cdef int FLAGS, VALENCIES, SIDE_LABELS, RIGHT_PASS, CHOICES, TAG, FIRST_TAG
 cdef unsigned long long LOW_BITS, SPREAD, LAST_SPREAD
 
 cdef class WordTable:
@@ -12,7 +13,7 @@ cdef class WordTable:
 @cython.final
 cdef class FeatureSet:
     cdef Addresses addresses
-    cdef int[::1] starts, attributes, first, second, parts, ends, many, nodes, n_values, feat_starts
+    cdef int[::1] steps, starts, attributes, first, second, parts, ends, many, nodes, n_values, feat_starts
     cdef unsigned int[::1] seeds, values, columns, feats, tags
     cdef int[::1] keys
     cdef readonly int most_keys
@@ -24,6 +25,8 @@ cdef class FeatureSet:
     cdef int _bucket(self, int gap) noexcept nogil
     cdef int _flags(self, State s) noexcept nogil
     cdef unsigned int _tag(self, State s, int node) noexcept nogil
+    cdef int _add(self, unsigned int value, int place, int count) noexcept nogil
+    cdef int _side_labels(self, State s, int node, int place) noexcept nogil
     @cython.locals(value="unsigned int")
     cdef int _between(self, State s, int low, int high, int place) noexcept nogil
     cdef int _look_up(self, State s, int atom, int node, int other) noexcept nogil

@@ -9,7 +9,18 @@ from zlib import crc32
 from tanglewood.core.features import Addresses
 from tanglewood.core.kinds import FIRST_TAG
 from tanglewood.core.state import State
-from tanglewood.scorers.templates import ARC, ATTRIBUTES, COLUMNS, FLAGS, MANY, PAIR_ATTRIBUTES, parse_template
+from tanglewood.scorers.templates import (
+    ARC,
+    ATTRIBUTES,
+    COLUMNS,
+    FLAGS,
+    MANY,
+    PAIR_ATTRIBUTES,
+    SIDE_LABELS,
+    VALENCIES,
+    parse_template,
+    step_of,
+)
 
 N_COLUMNS = len(COLUMNS)
 UPOS = ATTRIBUTES["upos"]
@@ -17,6 +28,7 @@ FEATS, LABEL, LEFTS, RIGHTS, DEPS = (ATTRIBUTES[name] for name in ("feats", "lab
 DISTANCE, DIRECTION, ARC_THERE, BETWEEN = PAIR_ATTRIBUTES.values()
 CHOICES = ATTRIBUTES["choices"]
 TAG = CHOICES + 1  # stands in for the column of tags where a system gives them
+RIGHT_PASS = 2  # phase in which three-step goes from right to left
 MOST = 12  # values of one atom with several: further ones are passed over
 FARTHEST = 30  # words looked at between two nodes
 LOW_BITS = 0xFFFFFFFF
@@ -59,6 +71,7 @@ class FeatureSet:
         self.n_templates = len(parsed)
         # No array is ever empty: an empty one has no memoryview.
         self.seeds = array("I", [*(crc32(text.encode()) for text in templates), 0])
+        self.steps = array("i", [*(step_of(text)[0] for text in templates), 0])
         # Atoms with one value come first in each template, so that what they hash to is there for all other values.
         numbers = {atom: number for number, atom in enumerate(atoms)}
         parts: list[int] = []
@@ -132,12 +145,27 @@ class FeatureSet:
             value = self.columns[(self.offset + node) * N_COLUMNS + UPOS]
             if self.tag_column == UPOS:
                 value = self._tag(s, node)
-            i = 0
-            while i < count and self.values[place + i] != value:
-                i += 1
-            if i == count and count < MOST:
-                self.values[place + count] = value
-                count += 1
+            count = self._add(value, place, count)
+        return count
+
+    def _add(self, value: int, place: int, count: int) -> int:
+        """Write a value unless it is there already; return how many there are then."""
+        i = 0
+        while i < count and self.values[place + i] != value:
+            i += 1
+        if i < count or count == MOST:
+            return count
+        self.values[place + count] = value
+        return count + 1
+
+    def _side_labels(self, s: State, node: int, place: int) -> int:
+        """Write the labels of a node's dependents on the side that the pass is about; return how many they are."""
+        first = node + 1 if s.phase == RIGHT_PASS else 1
+        last = s.n if s.phase == RIGHT_PASS else node - 1
+        count = 0
+        for word in range(first, last + 1):
+            if s.heads[word] == node:
+                count = self._add(s.labels[word] + 2, place, count)
         return count
 
     def _look_up(self, s: State, atom: int, node: int, other: int) -> int:
@@ -150,6 +178,11 @@ class FeatureSet:
                 self.values[place] = self.columns[(self.offset + node) * N_COLUMNS + attribute]
         elif attribute == FLAGS:
             self.values[place] = self._flags(s)
+        elif attribute == VALENCIES:
+            count = 0
+            for i in range(s.aside_depth):
+                count = self._add(s.aside_labels[i] + 2, place, count)
+            return count
         elif node < 0:
             pass
         elif attribute == TAG:
@@ -166,6 +199,8 @@ class FeatureSet:
             return count
         elif attribute == LABEL:
             self.values[place] = s.labels[node] + 2
+        elif attribute == SIDE_LABELS:
+            return self._side_labels(s, node, place)
         elif attribute == LEFTS:
             self.values[place] = 1 + (1 if s.left1[node] >= 0 else 0) + (1 if s.left2[node] >= 0 else 0)
         elif attribute == RIGHTS:
@@ -202,6 +237,9 @@ class FeatureSet:
         part = 0
         apart = self._mix(seed, LAST_SPREAD)  # far apart for small seeds, which small values could undo otherwise
         for i in range(self.n_templates):
+            if self.steps[i] > 0 and self.steps[i] != (1 if s.phase == 0 else 2):
+                part = self.ends[i]
+                continue
             hashed = self.seeds[i] ^ apart
             while part < self.ends[i]:
                 hashed = self._mix(hashed, self.values[self.parts[part] * MOST])

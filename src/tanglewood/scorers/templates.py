@@ -1,9 +1,10 @@
 """Feature templates of the linear learner: what they may say, the shipped set, and files of one's own.
 
 A template is a conjunction of atoms with spaces between, such as ``s0.upos s1.upos s1-s0.distance``. An atom is an
-address and an attribute of its node; a pair of addresses and ``distance``, ``between``, ``direction`` or ``arc``; or
-``flags``. Addresses are those of core/features.py and, in templates for labels, h and d: head and dependent of the arc
-in question.
+address and an attribute of its node; a pair of addresses and ``distance``, ``between``, ``direction`` or ``arc``;
+``flags``; or ``valencies``, the labels of the valencies that are open (three-step). Addresses are those of
+core/features.py and, in templates for labels, h and d: head and dependent of the arc in question. A template that
+begins with ``first:`` or ``later:`` is for configurations of the first step only, or of those after it (three-step).
 """
 
 from __future__ import annotations
@@ -24,10 +25,13 @@ COLUMNS = (
 # The number of an attribute tells the compiled core what to do: columns first, then these.
 ATTRIBUTES = {name: number for number, name in enumerate((*COLUMNS, "feats", "label", "lefts", "rights", "deps"))}
 PAIR_ATTRIBUTES = {"distance": 16, "direction": 17, "arc": 18, "between": 19}
-FLAGS = 20
-ATTRIBUTES["choices"] = 21  # the tags that a first tagger offers, taken together
-MANY = (ATTRIBUTES["feats"], PAIR_ATTRIBUTES["between"])  # these have several values, each a feature of its own
+FLAGS, VALENCIES, SIDE_LABELS = range(20, 23)
+ATTRIBUTES["sidelabels"] = SIDE_LABELS  # of the dependents on the left or, in the last step of three-step, on the right
+ATTRIBUTES["choices"] = 23  # the tags that a first tagger offers, taken together
+# These have several values, each a feature of its own.
+MANY = (ATTRIBUTES["feats"], PAIR_ATTRIBUTES["between"], VALENCIES, SIDE_LABELS)
 ARC = ("h", "d")
+STEPS = ("first:", "later:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,23 +95,31 @@ class Templates(TemplateLists):
 
 def parse_template(text: str, *, arc: bool = False) -> list[Atom]:
     """Return the atoms of a template; ``arc`` says whether it may speak of h and d."""
-    atoms = [_parse_atom(atom, text, arc) for atom in text.split()]
+    atoms = [_parse_atom(atom, text, arc) for atom in step_of(text)[1].split()]
     many = [atom for atom in atoms if atom.attribute in MANY]
     if not atoms or len(many) > 2:
         raise ConfigError(f"template {text!r} should have at least one atom, and at most two of feats or between")
     return atoms
 
 
+def step_of(text: str) -> tuple[int, str]:
+    """Return whether a template is for all steps (0), the first (1) or the later ones (2), and the rest of it."""
+    for step, prefix in enumerate(STEPS, 1):
+        if text.startswith(prefix):
+            return step, text[len(prefix) :]
+    return 0, text
+
+
 def _parse_atom(atom: str, template: str, arc: bool) -> Atom:
-    if atom == "flags":
-        return Atom(FLAGS)
+    if atom in ("flags", "valencies"):
+        return Atom(FLAGS if atom == "flags" else VALENCIES)
     address, _, attribute = atom.rpartition(".")
     first, dash, second = address.partition("-")
     known = PAIR_ATTRIBUTES if dash else ATTRIBUTES
     if attribute not in known:
         raise ConfigError(
             f"unknown attribute {attribute!r} in template {template!r}; a node has {', '.join(ATTRIBUTES)}; "
-            f"a pair such as s1-s0 has {', '.join(PAIR_ATTRIBUTES)}; a configuration has flags"
+            f"a pair such as s1-s0 has {', '.join(PAIR_ATTRIBUTES)}; a configuration has flags and valencies"
         )
     for name in (first, second) if dash else (first,):
         _check_address(name, template, arc)

@@ -49,6 +49,8 @@ class Config:
         for name in ("search", "guide"):
             if getattr(self, name):
                 raise ConfigError(f"{name}={getattr(self, name)!r} is for the arc learner, not for {learner}")
+        if learner == "svm" and self.beam > 1:
+            raise ConfigError("an svm model counts votes, which are no probabilities: there is no beam")
         return replace(self, learner=learner, system=self.system or "swap")
 
     def learner_options(self) -> Any:  # noqa: ANN401 - the options class of the learner
