@@ -34,7 +34,8 @@ ROOMS["training"] = {*ROOMS, "training"}  # it parses the dev set
 for _room in ("show", "experiments", "text", "web", "scale"):
     ROOMS[_room] = {*ROOMS["parser"], "show", "experiments", "text"}
 ROOMS["scale"].add("parser")
-ROOMS["text"] |= {"parser", "training"}
+for _room in ("text", "experiments"):
+    ROOMS[_room] |= {"parser", "training"}
 ROOMS["cli"] = {*ROOMS, "cli", ""}
 ROOMS[""] = {*ROOMS}
 ROOMS["__main__"] = {"cli"}
