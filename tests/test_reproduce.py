@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import pytest
 
@@ -173,6 +174,19 @@ def test_the_summary_has_a_row_for_each_run(finished, capsys):
     assert f"{finding.verdict}: {finding.evidence}" in text
 
 
+def test_the_pages_of_the_documentation_are_made_of_runs(finished, tmp_path):
+    mark = "<!-- made by bench/reproductions.py: nothing below is typed by hand -->\n"
+    (tmp_path / "README.md").write_text(f"# By hand\n\n{mark}\nold\n")
+    script = Path(__file__).resolve().parents[1] / "bench/reproductions.py"
+    subprocess.run([sys.executable, script, *finished.values(), "--docs", tmp_path], check=True)
+    text = (tmp_path / "README.md").read_text()
+    assert text.startswith(f"# By hand\n\n{mark}\n## nivre2009")
+    assert "old" not in text
+    page = (tmp_path / "nivre2009-toy.md").read_text()
+    assert page == (finished["nivre2009"] / "report.md").read_text().replace("(figure5.svg)", "(nivre2009-toy.svg)")
+    assert (tmp_path / "nivre2009-toy.svg").read_text() == (finished["nivre2009"] / "figure5.svg").read_text()
+
+
 # Going on and starting anew. ---------------------------------------------------------------------------------------
 
 
@@ -336,6 +350,11 @@ def test_the_chart_derives_what_the_oracle_covers_for_every_short_tree(kind):
         coverage = Coverage({kind.name: system})
         coverage.add(tree)
         assert shi2018.is_derived_by(chart, tree) == (coverage.covered[kind.name] == 1)
+
+
+def test_learners_learn_from_the_states_of_the_oracle_unless_told_otherwise():
+    assert Learning().as_in_paper("nivre2006").settings == {"explore": 0.0}
+    assert Learning(settings={"explore": 0.5}).as_in_paper("nivre2006").settings == {"explore": 0.5}
 
 
 def test_error_reduction_is_the_share_of_errors_gone():

@@ -91,6 +91,16 @@ def whole(results: Data, subject: str, sections: Sequence[tuple[str, str]], find
     return "\n\n".join(text.strip("\n") for text in texts) + "\n"
 
 
+def learner_note(options: Data, theirs: str) -> str:
+    """Say how our learner differs from the paper's."""
+    settings = _plain(options["settings"])
+    return (
+        f"- The learner: the paper has {theirs}; here `{options['learner']}`"
+        + (f" ({settings})" if settings else " with its own features and settings")
+        + "."
+    )
+
+
 def _options(options: Data) -> str:
     rows: list[list[object]] = [
         [key, "-" if value in ("", {}, None) else _plain(value)]

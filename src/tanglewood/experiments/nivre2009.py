@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from tanglewood.evaluate.running_time import RunningTime
-from tanglewood.experiments.markdown import Finding, data_table, number, p_value, table, whole
+from tanglewood.experiments.markdown import Finding, data_table, learner_note, number, p_value, table, whole
 from tanglewood.experiments.published import NIVRE2009, NIVRE2009_LINES, Line, language_of
 from tanglewood.experiments.running import (
     Data,
@@ -34,6 +34,7 @@ from tanglewood.systems import make_system
 from tanglewood.training.config import Config
 
 PAPER = "nivre2009"
+FEATURES = "nivre2006"  # feature model, for learners that take one
 NAMES = {"su": "Su", "su-lazy": "Su, lazy oracle", "sp": "Sp", "spp": "Spp", "mst": "MST", "mstmalt": "MST + Su"}
 THEIRS = {"su": "Su", "sp": "Sp", "spp": "Spp", "mst": "MST-06", "mstmalt": "MSTMalt"}
 ORACLES = {"su": "eager", "su-lazy": "lazy"}
@@ -42,6 +43,7 @@ FIGURE = "figure5.svg"
 
 def run(treebank: Treebank, folder: Path, learning: Learning, command: str, say: Say, *, graph: bool = False) -> Data:
     """Run the experiment, or what is left of it; ``graph`` adds a spanning-tree parser, alone and guided by Su."""
+    learning = learning.as_in_paper(FEATURES)
     systems = [*ORACLES, "sp", "spp", *(("mst", "mstmalt") if graph else ())]
     options = {
         "command": command,
@@ -232,15 +234,13 @@ def report(results: Data) -> str:
 
 
 def _differences(results: Data) -> str:
-    learner = results["options"]["learner"]
     epochs = ", ".join(f"{NAMES[name]} {epoch}" for name, epoch in results["epochs"].items())
     dev = "dev" in results["data"]
     lines = [
         "- The data: the paper has the CoNLL-X division and version of its treebanks (Universal Dependencies came "
         "later, with other annotation); here the files listed below.",
-        f"- The learner: the paper has LIBSVM with a quadratic kernel and the features of Nivre et al. 2006; here the "
-        f"`{learner}` learner with {'its settings below' if results['options']['settings'] else 'its own features'}. "
-        + (f"The epoch was chosen on dev ({epochs})." if dev else f"There is no dev set: the last epoch ({epochs})."),
+        learner_note(results["options"], "LIBSVM with a quadratic kernel and the features of Nivre et al. 2006")
+        + (f" The epoch was chosen on dev ({epochs})." if dev else f" There is no dev set: the last epoch ({epochs})."),
         "- Sp learns from trees projectivized by lifting, labels unchanged, as MaltParser's `baseline` does; Spp has "
         "the encoding `head`. The paper does not say how Sp was trained on non-projective trees.",
         "- Tags, lemmas and features are those of the treebank, as in CoNLL-X.",

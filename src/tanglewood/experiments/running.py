@@ -7,7 +7,7 @@ import json
 import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from tanglewood.evaluate.significance import Pairs
 from tanglewood.evaluate.stats import TreebankStats
 from tanglewood.evaluate.tables import Table
 from tanglewood.parser import MoveWorker, Parser
+from tanglewood.scorers import learner_class
 from tanglewood.training.config import Config
 from tanglewood.training.loop import Training
 from tanglewood.transforms.lifting import lift
@@ -120,20 +121,21 @@ class Run:
     def __post_init__(self) -> None:
         self.options = json.loads(json.dumps({**self.options, "version": __version__, "compiled": compiled()}))
         kept = self.folder / OPTIONS
+        changed: list[str] = []
         if kept.exists():
             changed = _differences(json.loads(kept.read_text(encoding="utf-8")), self.options)
-            if not changed:
-                return
+        elif self.folder.exists() and any(not path.name.startswith(".") for path in self.folder.iterdir()):
+            raise ConfigError(f"{self.folder}: the folder is not empty and of no earlier run; choose another one")
+        if changed:
             self.say(f"{self.folder}: starts anew, as it is of another run ({'; '.join(changed)})", True)
             for name in (PARTS, PARSED):
                 shutil.rmtree(self.folder / name, ignore_errors=True)
-            for name in (OPTIONS, RESULTS, REPORT):
+            for name in (RESULTS, REPORT):
                 (self.folder / name).unlink(missing_ok=True)
-        elif self.folder.exists() and any(self.folder.iterdir()):
-            raise ConfigError(f"{self.folder}: the folder is not empty and of no earlier run; choose another one")
-        for name in (PARTS, PARSED):
-            (self.folder / name).mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         self.write(OPTIONS, as_json(self.options))
+        for name in (PARTS, PARSED):
+            (self.folder / name).mkdir(exist_ok=True)
 
     def write(self, name: str, text: str) -> None:
         """Write a file of the folder, all of it or nothing."""
@@ -222,6 +224,17 @@ class Learning:
         """Return those of a model of arcs with maximum spanning trees; of the settings it takes the epochs only."""
         epochs = {key: value for key, value in self.settings.items() if key == "epochs"}
         return Config(search="mst", settings=epochs, seed=self.seed, **choices)
+
+    def as_in_paper(self, features: str) -> Learning:
+        """Return it with the paper's feature model, if the learner takes one, learning from the oracle's states only.
+
+        The papers' classifiers learn from the configurations that the oracle goes through. Learners that also follow
+        their own mistakes could do so with some systems only, and the systems would not be compared alike. What was
+        asked for stays.
+        """
+        takes = {option.name for option in fields(learner_class(self.learner, "Options"))}
+        chosen = {"features": features, "explore": 0.0}
+        return replace(self, settings={**{key: chosen[key] for key in chosen if key in takes}, **self.settings})
 
     def as_dict(self) -> Data:
         """Return it as plain data for JSON."""
