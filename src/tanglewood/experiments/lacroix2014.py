@@ -40,6 +40,7 @@ SYSTEMS: dict[str, dict[str, Any]] = {
     "pseudoproj": {"system": "arc-eager", "oracle": "static", "pseudo_projective": "path"},
     "three-step": {"system": "three-step"},
 }
+TAGGING = 10.0  # about how much longer a tagger takes to learn than a parser
 ARCS = {"all": "", "projective": "projective_", "nonprojective": "nonprojective_"}
 
 
@@ -67,7 +68,9 @@ def run(
     }
     sentences = [sentence for part in treebank.parts.values() for sentence in part]
     dealt = list(deal_out(sentences, folds, learning.seed))
-    running = Run(folder, options, folds * (len(SYSTEMS) + (not gold_tags)), say)
+    kinds = {**({} if gold_tags else {"tags": TAGGING}), **dict.fromkeys(SYSTEMS, 1.0)}
+    parts = {f"{kind}-{fold}": size for fold in range(1, folds + 1) for kind, size in kinds.items()}
+    running = Run(folder, options, parts, say)
 
     def tag(held: list[Sentence], rest: list[Sentence], name: str, step: Step) -> Data:
         for progress in train_tagger(rest, (), TaggerOptions(epochs=tagger_epochs), learning.seed):

@@ -112,10 +112,10 @@ class Run:
 
     folder: Path
     options: Data
-    total: int  # number of parts
+    parts: Mapping[str, float]  # and about how long each takes, in any unit
     say: Say = lambda _text, _stays: None
-    finished: int = 0
-    made: int = 0
+    finished: list[str] = field(default_factory=list)
+    made: float = 0.0  # in that unit, in this run
     began: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
@@ -150,24 +150,25 @@ class Run:
         """Return a part: what is kept of it, or what is made now; the maker says how far it is and what it does."""
         kept = self.folder / PARTS / f"{name}.json"
         if not kept.exists():
-            self.say(f"{self._where(0)}: {name}", False)
+            self.say(f"{self._where(name)}: {name}", False)
             began = time.monotonic()
-            data = make(lambda share, text: self.say(f"{self._where(share)}: {name}, {text}", False))
+            data = make(lambda share, text: self.say(f"{self._where(name, share)}: {name}, {text}", False))
             self.write(f"{PARTS}/{name}.json", as_json(data))
-            self.made += 1
-            self.finished += 1
-            self.say(f"{self._where(0, self.finished)}: {name} done in {time.monotonic() - began:.0f} s", True)
+            self.say(f"{self._where(name, 1)}: {name} done in {time.monotonic() - began:.0f} s", True)
+            self.made += self.parts[name]
         else:
-            self.finished += 1
-            self.say(f"{self.finished}/{self.total}: {name} kept from before", True)
+            self.say(f"{len(self.finished) + 1}/{len(self.parts)}: {name} kept from before", True)
+        self.finished.append(name)
         found: Data = json.loads(kept.read_text(encoding="utf-8"))
         return found
 
-    def _where(self, share: float, number: int | None = None) -> str:
-        done = self.made + share
-        text = f"{self.finished + 1 if number is None else number}/{self.total}"
+    def _where(self, name: str, share: float = 0.0) -> str:
+        """Say which part this is, and how long all of them will take if such a share of it is done."""
+        text = f"{len(self.finished) + 1}/{len(self.parts)}"
+        done = self.made + share * self.parts[name]
         if done > 0:
-            left = (time.monotonic() - self.began) / done * max(self.total - self.finished - share, 0)
+            rest = sum(size for part, size in self.parts.items() if part not in self.finished)
+            left = (time.monotonic() - self.began) / done * (rest - share * self.parts[name])
             text += f", about {int(left) // 60}:{int(left) % 60:02d} left"
         return text
 

@@ -51,9 +51,9 @@ def run(files: Sequence[Path], folder: Path, command: str, say: Say, *, longest:
     names = ["/".join(file.resolve().parts[-2:]) for file in files]  # such as Danish-CDT1/train.conll
     listed = {name: described(file, list(read(file))) for name, file in zip(names, files, strict=True)}
     options = {"command": command, "longest": longest, "files": listed}
-    running = Run(folder, options, len(files), say)
+    running = Run(folder, options, {_part(name): file["sentences"] for name, file in listed.items()}, say)
     parts = {
-        name: running.part(name.replace("/", "."), partial(_count, file, longest, listed[name]["sentences"]))
+        name: running.part(_part(name), partial(_count, file, longest, listed[name]["sentences"]))
         for name, file in zip(names, files, strict=True)
     }
     made = systems()
@@ -88,6 +88,10 @@ def run(files: Sequence[Path], folder: Path, command: str, say: Say, *, longest:
         },
     }
     return running.close(results, report(results))
+
+
+def _part(name: str) -> str:
+    return name.replace("/", ".")
 
 
 def _count(file: Path, longest: int, sentences: int, step: Step) -> Data:
