@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import sys
@@ -14,8 +15,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from tanglewood.errors import ConfigError, LocatedError
 
 if TYPE_CHECKING:
-    import argparse
-
     from tanglewood.core.system import TransitionSystem
     from tanglewood.treebank.sentence import Sentence
 
@@ -25,6 +24,14 @@ OPTIONS = {  # command-line word -> (type, metavar, help); the systems know whic
     "max-degree": (int, "D", "covington: highest degree of non-projectivity of an arc (default: no bound)"),
     "first": (str, "SYSTEM", "three-step: the projective system of its first step (default arc-eager)"),
 }
+
+
+class HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Keeps descriptions as they are, and has room for the names of commands (argparse forgets their indentation)."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog)
+        self._action_max_length = 15
 
 
 def add_reading(parser: argparse.ArgumentParser, *, files: str | int = "+", text: bool = False) -> None:

@@ -6,17 +6,17 @@ run that was interrupted goes on where it stopped when the same command is given
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tanglewood.cli.common import use_one_matrix_thread
+from tanglewood.cli.common import HelpFormatter, use_one_matrix_thread
 from tanglewood.errors import ConfigError
 from tanglewood.scorers import LEARNERS
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable
 
     from tanglewood.experiments.running import Learning
@@ -73,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             help=help_,
             description=description,
             epilog=f"example:\n{example}",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=HelpFormatter,
         )
         if name == "summary":
             sub.add_argument("folders", nargs="+", type=Path, metavar="FOLDER", help="folder of a finished run")
