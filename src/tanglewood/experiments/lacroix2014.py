@@ -89,16 +89,16 @@ def run(
     gold: list[Sentence] = []
     parsed: dict[str, list[Sentence]] = {name: [] for name in SYSTEMS}
     tagged: list[Data] = []
-    for number_, (places, others) in enumerate(dealt, 1):
+    for fold, (places, others) in enumerate(dealt, 1):
         held = [sentences[place] for place in places]
         rest = [sentences[place] for place in others]
         gold += held
         if not gold_tags:
-            name = f"tags-{number_}"
+            name = f"tags-{fold}"
             tagged.append(running.part(name, partial(tag, held, rest, name)))
             held = kept(running.parsed(name, treebank.suffix))
         for system in SYSTEMS:
-            name = f"{system}-{number_}"
+            name = f"{system}-{fold}"
             running.part(name, partial(make, held, rest, system, name))
             parsed[system] += kept(running.parsed(name, treebank.suffix))
     results: Data = {
@@ -125,8 +125,8 @@ def findings(results: Data) -> list[Finding]:
         Finding(
             "three-step is better on non-projective arcs than covnonproj and pseudoproj (LAS)",
             crossing["three-step"] > max(crossing["covnonproj"], crossing["pseudoproj"]) if known else None,
-            " against ".join(number(crossing[name]) for name in ("three-step", "covnonproj", "pseudoproj"))
-            + f" of {scores['three-step']['nonprojective_gold']:,} arcs",
+            f"{number(crossing['three-step'])} against {number(crossing['covnonproj'])} and "
+            f"{number(crossing['pseudoproj'])} of {scores['three-step']['nonprojective_gold']:,} arcs",
         ),
         Finding(
             "three-step is better on projective arcs than covnonproj (LAS)",

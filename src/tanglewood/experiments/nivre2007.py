@@ -273,6 +273,7 @@ def _differences(results: Data) -> str:
             f"- The split: every sentence falls into one of {FIFTH} equal parts at random, by the seed "
             f"{options['seed']}; the first part is held out. The paper says only that its split is pseudo-random.",
             learner_note(options, "LIBSVM with a quadratic kernel and 20 core features")
+            + (f" The pseudo-projective parser has `{PSEUDO_FEATURES}`." if "features" in options["settings"] else "")
             + " The last epoch is kept; the oracle is the static one.",
             "- The projective baseline learns from trees projectivized by lifting; the paper's learns from the "
             "projective links only, and leaves the other words to the root. So this baseline is the stronger one.",
