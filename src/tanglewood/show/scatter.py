@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 
 WIDTH, HEIGHT = 440, 340  # of the plot area of a panel
-LEFT, RIGHT, TOP, BOTTOM = 64, 20, 44, 52  # what is around it
+LEFT, RIGHT, TOP, BOTTOM = 64, 20, 106, 52  # what is around it; above it title and legend
 FONT = "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif"
 INK, FAINT, GRID, HOLLOW = "#1b1f24", "#656d76", "#e6e8eb", "#c2410c"
 TICKS = 6  # about so many on an axis
@@ -75,7 +75,7 @@ def _panel(panel: Panel) -> str:
         (x1, y1), (x2, y2) = place(0, 0), place(x, slope * x)
         return f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" {style}/>'
 
-    parts = [f'<text x="0" y="-18" font-size="14" font-weight="600">{escape(panel.title)}</text>']
+    parts = [f'<text x="0" y="{24 - TOP}" font-size="14" font-weight="600">{escape(panel.title)}</text>']
     for x in range(0, x_end + 1, x_step):
         at, _ = place(x, 0)
         parts.append(f'<line x1="{at}" x2="{at}" y1="0" y2="{HEIGHT}" stroke="{GRID}"/>')
@@ -106,17 +106,16 @@ def _panel(panel: Panel) -> str:
 
 
 def _legend(panel: Panel) -> str:
-    rows = [(series.name, series.hollow) for series in panel.series]
-    size = 20 * (len(rows) + (panel.dashed is not None)) + 8
-    parts = [f'<rect x="8" y="6" width="{WIDTH * 0.62:.0f}" height="{size}" fill="#ffffff" fill-opacity="0.85"/>']
-    for row, (name, hollow) in enumerate(rows):
-        y = 20 + 20 * row
-        fill, stroke = ("#ffffff", HOLLOW) if hollow else (INK, INK)
-        parts.append(f'<line x1="14" x2="38" y1="{y}" y2="{y}" stroke="{stroke}" stroke-width="1.6"/>')
-        parts.append(f'<circle cx="26" cy="{y}" r="3" fill="{fill}" stroke="{stroke}"/>')
-        parts.append(f'<text x="46" y="{y + 4}">{escape(name)}</text>')
+    """Return the legend, above the plot, so that it hides no dot."""
+    parts = []
+    y = 46 - TOP
+    for series in panel.series:
+        fill, stroke = ("#ffffff", HOLLOW) if series.hollow else (INK, INK)
+        parts.append(f'<line x1="0" x2="24" y1="{y}" y2="{y}" stroke="{stroke}" stroke-width="1.6"/>')
+        parts.append(f'<circle cx="12" cy="{y}" r="3" fill="{fill}" stroke="{stroke}"/>')
+        parts.append(f'<text x="32" y="{y + 4}">{escape(series.name)}</text>')
+        y += 18
     if panel.dashed:
-        y = 20 + 20 * len(rows)
-        parts.append(f'<line x1="14" x2="38" y1="{y}" y2="{y}" stroke="{FAINT}" stroke-dasharray="5 4"/>')
-        parts.append(f'<text x="46" y="{y + 4}" fill="{FAINT}">{escape(panel.dashed[1])}</text>')
+        parts.append(f'<line x1="0" x2="24" y1="{y}" y2="{y}" stroke="{FAINT}" stroke-dasharray="5 4"/>')
+        parts.append(f'<text x="32" y="{y + 4}" fill="{FAINT}">{escape(panel.dashed[1])}</text>')
     return "\n".join(parts)
