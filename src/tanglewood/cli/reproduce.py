@@ -141,12 +141,12 @@ def run(args: argparse.Namespace) -> int:
             if args.longest < 1:
                 raise ConfigError(f"--longest {args.longest}: it should be 1 or more")
             folder = args.output or Path(args.paper)
-            module.run(args.files, folder, _command(args), say, longest=args.longest)
+            module.run(args.files, folder, longest=args.longest, command=_command(args), say=say)
             return 0
         treebank = Treebank.read(args.treebank, ("train", "test"))
         folder = args.output or Path(f"{args.paper}-{treebank.name}")
         more = {key: getattr(args, key) for key in ("graph", "folds", "gold_tags", "tagger_epochs") if key in args}
-        module.run(treebank, folder, _learning(args), _command(args), say, **more)
+        module.run(treebank, folder, _learning(args), **more, command=_command(args), say=say)
     except KeyboardInterrupt:
         print("\nwhat is finished is kept: the same command goes on from there", file=sys.stderr)
         raise

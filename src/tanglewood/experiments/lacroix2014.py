@@ -14,6 +14,8 @@ from typing import Any
 from tanglewood.experiments.markdown import Finding, data_table, learner_note, number, p_value, table, whole
 from tanglewood.experiments.published import LACROIX2014, LACROIX2014_DIRECTION
 from tanglewood.experiments.running import (
+    FROM_PYTHON,
+    LINEAR,
     Data,
     Learning,
     Run,
@@ -24,6 +26,7 @@ from tanglewood.experiments.running import (
     kept,
     mcnemar_of,
     parse,
+    quiet,
     score,
     statistics,
     train,
@@ -47,13 +50,13 @@ ARCS = {"all": "", "projective": "projective_", "nonprojective": "nonprojective_
 def run(
     treebank: Treebank,
     folder: Path,
-    learning: Learning,
-    command: str,
-    say: Say,
+    learning: Learning = LINEAR,
     *,
     folds: int = 10,
     gold_tags: bool = False,
     tagger_epochs: int = 0,
+    command: str = FROM_PYTHON,
+    say: Say = quiet,
 ) -> Data:
     """Run the experiment, or what is left of it."""
     learning = learning.as_in_paper(FEATURES)

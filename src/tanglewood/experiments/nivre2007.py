@@ -19,6 +19,8 @@ from tanglewood.experiments.published import (
     language_of,
 )
 from tanglewood.experiments.running import (
+    FROM_PYTHON,
+    LINEAR,
     Data,
     Learning,
     Run,
@@ -31,6 +33,7 @@ from tanglewood.experiments.running import (
     parse,
     parsing_time,
     projective,
+    quiet,
     score,
     statistics,
     train,
@@ -59,7 +62,14 @@ SIZES = {"bounds": 1.0, "projective": 0.8, "covington": 1.2, "mst": 2.0, "pseudo
 THEIRS = {"mst": "MST-06", "pseudo": "Malt-06"}  # the same numbers as in Nivre 2009, Table 1
 
 
-def run(treebank: Treebank, folder: Path, learning: Learning, command: str, say: Say) -> Data:
+def run(
+    treebank: Treebank,
+    folder: Path,
+    learning: Learning = LINEAR,
+    *,
+    command: str = FROM_PYTHON,
+    say: Say = quiet,
+) -> Data:
     """Run the experiment, or what is left of it."""
     pseudo = learning.as_in_paper(PSEUDO_FEATURES)
     learning = learning.as_in_paper(FEATURES)

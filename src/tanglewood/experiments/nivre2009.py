@@ -13,6 +13,8 @@ from tanglewood.evaluate.running_time import RunningTime
 from tanglewood.experiments.markdown import Finding, data_table, learner_note, number, p_value, table, whole
 from tanglewood.experiments.published import NIVRE2009, NIVRE2009_LINES, Line, language_of
 from tanglewood.experiments.running import (
+    FROM_PYTHON,
+    LINEAR,
     Data,
     Learning,
     Run,
@@ -25,6 +27,7 @@ from tanglewood.experiments.running import (
     mcnemar_of,
     parse,
     projective,
+    quiet,
     score,
     train,
 )
@@ -42,7 +45,15 @@ FIGURE = "figure5.svg"
 SIZES = {"mst": 3.0, "mstmalt": 10.0}  # about how much longer than the others they take
 
 
-def run(treebank: Treebank, folder: Path, learning: Learning, command: str, say: Say, *, graph: bool = False) -> Data:
+def run(
+    treebank: Treebank,
+    folder: Path,
+    learning: Learning = LINEAR,
+    *,
+    graph: bool = False,
+    command: str = FROM_PYTHON,
+    say: Say = quiet,
+) -> Data:
     """Run the experiment, or what is left of it; ``graph`` adds a spanning-tree parser, alone and guided by Su."""
     learning = learning.as_in_paper(FEATURES)
     systems = [*ORACLES, "sp", "spp", *(("mst", "mstmalt") if graph else ())]

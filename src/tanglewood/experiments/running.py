@@ -31,6 +31,13 @@ Say = Callable[[str, bool], None]  # a text, and whether it stays (else the next
 Step = Callable[[float, str], None]  # how much of a part is done, and what it does
 Data = dict[str, Any]
 SUFFIXES = (".conllu", ".conll")
+FROM_PYTHON = "a call from Python"  # what a run without a command line was asked for by
+
+
+def quiet(_text: str, _stays: bool) -> None:
+    """Say nothing."""
+
+
 ROUNDS, LONG = 3, 20.0  # a parse is timed so often, but not again once it took so many seconds
 PARTS, PARSED, OPTIONS, RESULTS, REPORT = "parts", "parsed", "options.json", "results.json", "report.md"
 
@@ -113,7 +120,7 @@ class Run:
     folder: Path
     options: Data
     parts: Mapping[str, float]  # and about how long each takes, in any unit
-    say: Say = lambda _text, _stays: None
+    say: Say = quiet
     finished: list[str] = field(default_factory=list)
     made: float = 0.0  # in that unit, in this run
     began: float = field(default_factory=time.monotonic)
@@ -240,6 +247,9 @@ class Learning:
     def as_dict(self) -> Data:
         """Return it as plain data for JSON."""
         return {"learner": self.learner, "settings": dict(self.settings), "seed": self.seed}
+
+
+LINEAR = Learning()
 
 
 # Training and parsing. ---------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from tanglewood.core.exact import ExactDecoder
 from tanglewood.evaluate.coverage import Coverage
 from tanglewood.experiments.markdown import Finding, number, table, whole
 from tanglewood.experiments.published import SHI2018, SHI2018_SENTENCES, SHI2018_TIMES
-from tanglewood.experiments.running import Data, Run, Say, Step, described
+from tanglewood.experiments.running import FROM_PYTHON, Data, Run, Say, Step, described, quiet
 from tanglewood.systems.attardi import Attardi, AttardiAll, AttardiAllDeg1, AttardiAllS0S1, name_of
 from tanglewood.treebank.conllu import read
 from tanglewood.treebank.tree import Tree
@@ -46,7 +46,9 @@ def is_derived_by(chart: ExactDecoder, tree: Tree) -> bool:
     return list(chart.best(scores).heads) == list(tree.heads)
 
 
-def run(files: Sequence[Path], folder: Path, command: str, say: Say, *, longest: int = LONGEST) -> Data:
+def run(
+    files: Sequence[Path], folder: Path, *, longest: int = LONGEST, command: str = FROM_PYTHON, say: Say = quiet
+) -> Data:
     """Count the files, or what is left of them."""
     names = ["/".join(file.resolve().parts[-2:]) for file in files]  # such as Danish-CDT1/train.conll
     listed = {name: described(file, list(read(file))) for name, file in zip(names, files, strict=True)}
