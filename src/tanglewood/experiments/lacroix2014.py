@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tanglewood.experiments.markdown import Finding, data_table, learner_note, number, p_value, table, whole
-from tanglewood.experiments.published import LACROIX2014, LACROIX2014_DIRECTION
+from tanglewood.experiments.published import LACROIX2014, LACROIX2014_DIRECTION, LACROIX2014_NONPROJECTIVE
 from tanglewood.experiments.running import (
     FROM_PYTHON,
     LINEAR,
@@ -215,8 +215,8 @@ def _differences(results: Data) -> str:
     )
     return "\n".join(
         [
-            "- The data: the paper has the French CDG Treebank, 3.8% of whose arcs are non-projective, which is not "
-            "public; here all files of the treebank together.",
+            f"- The data: the paper has the French CDG Treebank, {LACROIX2014_NONPROJECTIVE}% of whose arcs are "
+            "non-projective, which is not public; here all files of the treebank together.",
             f"- Tags: {tags}.",
             learner_note(options, "SVMs, those of MaltParser for the first step")
             + " It learns all steps of all systems; the last epoch is kept.",

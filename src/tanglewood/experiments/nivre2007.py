@@ -14,6 +14,7 @@ from pathlib import Path
 from tanglewood.experiments.markdown import Finding, data_table, learner_note, number, p_value, table, whole
 from tanglewood.experiments.published import (
     NIVRE2007_ERROR_REDUCTION,
+    NIVRE2007_FEATURES,
     NIVRE2007_TIME_REDUCTION,
     NIVRE2009,
     language_of,
@@ -282,7 +283,7 @@ def _differences(results: Data) -> str:
             "used.",
             f"- The split: every sentence falls into one of {FIFTH} equal parts at random, by the seed "
             f"{options['seed']}; the first part is held out. The paper says only that its split is pseudo-random.",
-            learner_note(options, "LIBSVM with a quadratic kernel and 20 core features")
+            learner_note(options, f"LIBSVM with a quadratic kernel and {NIVRE2007_FEATURES} core features")
             + (f" The pseudo-projective parser has `{PSEUDO_FEATURES}`." if "features" in options["settings"] else "")
             + " The last epoch is kept; the oracle is the static one.",
             "- The projective baseline learns from trees projectivized by lifting; the paper's learns from the "
