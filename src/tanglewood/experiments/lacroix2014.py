@@ -22,8 +22,6 @@ from tanglewood.experiments.running import (
     Say,
     Step,
     Treebank,
-    keep,
-    kept,
     mcnemar_of,
     parse,
     quiet,
@@ -73,20 +71,20 @@ def run(
     dealt = list(deal_out(sentences, folds, learning.seed))
     kinds = {**({} if gold_tags else {"tags": TAGGING}), **dict.fromkeys(SYSTEMS, 1.0)}
     parts = {f"{kind}-{fold}": size for fold in range(1, folds + 1) for kind, size in kinds.items()}
-    running = Run(folder, options, parts, say)
+    running = Run(folder, options, parts, say, treebank.suffix)
 
     def tag(held: list[Sentence], rest: list[Sentence], name: str, step: Step) -> Data:
         for progress in train_tagger(rest, (), TaggerOptions(epochs=tagger_epochs), learning.seed):
             step(0.9 * progress.epoch / progress.epochs, f"epoch {progress.epoch} of {progress.epochs}")
         tags = progress.tagger.worker().tag([sentence.forms for sentence in held])
         found = (with_tags(sentence, tag, replaced=True) for sentence, tag in zip(held, tags, strict=True))
-        keep(found, running.parsed(name, treebank.suffix))
+        running.keep(name, found)
         words = sum(map(len, held))
         return {"words": words, "upos": round(tag_scores(held, tags).upos, 4)}
 
     def make(held: list[Sentence], rest: list[Sentence], system: str, name: str, step: Step) -> Data:
         parser = train(learning.config(**SYSTEMS[system]), rest, (), step)
-        keep(parse(parser, held).sentences, running.parsed(name, treebank.suffix))
+        running.keep(name, parse(parser, held).sentences)
         return {"epoch": parser.description["epoch"]}
 
     gold: list[Sentence] = []
@@ -99,11 +97,11 @@ def run(
         if not gold_tags:
             name = f"tags-{fold}"
             tagged.append(running.part(name, partial(tag, held, rest, name)))
-            held = kept(running.parsed(name, treebank.suffix))
+            held = running.kept(name)
         for system in SYSTEMS:
             name = f"{system}-{fold}"
             running.part(name, partial(make, held, rest, system, name))
-            parsed[system] += kept(running.parsed(name, treebank.suffix))
+            parsed[system] += running.kept(name)
     results: Data = {
         "paper": PAPER,
         "options": running.options,

@@ -28,8 +28,6 @@ from tanglewood.experiments.running import (
     Say,
     Step,
     Treebank,
-    keep,
-    kept,
     mcnemar_of,
     parse,
     parsing_time,
@@ -75,7 +73,7 @@ def run(
     pseudo = learning.as_in_paper(PSEUDO_FEATURES)
     learning = learning.as_in_paper(FEATURES)
     options = {"command": command, "treebank": treebank.name, **learning.as_dict(), "files": treebank.files}
-    running = Run(folder, options, SIZES, say)
+    running = Run(folder, options, SIZES, say, treebank.suffix)
     places, others = next(iter(deal_out(treebank["train"], FIFTH, learning.seed)))
     held = [treebank["train"][place] for place in sorted(places)]
     rest = [treebank["train"][place] for place in sorted(others)]
@@ -97,13 +95,13 @@ def run(
             "pseudo": pseudo.config("arc-eager", oracle="static", pseudo_projective="head"),
         }[name]
         parser = train(config, treebank["train"], (), step)
-        keep(parse(parser, treebank["test"]).sentences, running.parsed(name, treebank.suffix))
+        running.keep(name, parse(parser, treebank["test"]).sentences)
         return {"epoch": parser.description["epoch"]}
 
     measured = {**running.part("bounds", bounded), **running.part("projective", baseline)}
     for name in FINAL:
         running.part(name, partial(final, name))
-    parsed = {name: kept(running.parsed(name, treebank.suffix)) for name in (*BOUNDS, *FINAL)}
+    parsed = {name: running.kept(name) for name in (*BOUNDS, *FINAL)}
     found = score(held, {name: parsed[name] for name in BOUNDS})
     last = score(treebank["test"], {name: parsed[name] for name in FINAL})
     base, slow = found["scores"]["d0"]["uas"], measured["unbounded"]["seconds"]
@@ -149,16 +147,12 @@ def error_reduction(score_: float, baseline: float) -> float:
 
 def _measure(parser: Parser, sentences: Sequence[Sentence], running: Run, name: str) -> Data:
     parsed = parse(parser, sentences)
-    keep(parsed.sentences, running.parsed(name, _suffix(running)))
+    running.keep(name, parsed.sentences)
     return {
         "seconds": parsing_time(parser, sentences),
         "transitions": sum(parsed.transitions),
         "calls": parsed.calls,
     }
-
-
-def _suffix(running: Run) -> str:
-    return Path(running.options["files"]["train"]["file"]).suffix
 
 
 def findings(results: Data) -> list[Finding]:

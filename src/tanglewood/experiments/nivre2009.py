@@ -22,8 +22,6 @@ from tanglewood.experiments.running import (
     Step,
     Treebank,
     fitted,
-    keep,
-    kept,
     mcnemar_of,
     parse,
     projective,
@@ -65,7 +63,7 @@ def run(
         "files": treebank.files,
     }
     sizes = {**{f"oracle-{name}": 0.01 for name in ORACLES}, **{name: SIZES.get(name, 1.0) for name in systems}}
-    running = Run(folder, options, sizes, say)
+    running = Run(folder, options, sizes, say, treebank.suffix)
     times = {name: running.part(f"oracle-{name}", partial(_oracle, name, treebank)) for name in ORACLES}
     guide = folder / "parts" / "su.tw"
 
@@ -80,7 +78,7 @@ def run(
     for name in systems:
         times[name] = {**times.get(name, {}), **running.part(name, partial(make, name))}
     guide.unlink(missing_ok=True)
-    parsed = {name: kept(running.parsed(name, treebank.suffix)) for name in systems}
+    parsed = {name: running.kept(name) for name in systems}
     results: Data = {
         "paper": PAPER,
         "options": running.options,
@@ -122,7 +120,7 @@ def _oracle(name: str, treebank: Treebank, _: Step) -> Data:
 
 def _parse(parser: Parser, treebank: Treebank, running: Run, name: str) -> Data:
     parsed = parse(parser, treebank["test"])
-    keep(parsed.sentences, running.parsed(name, treebank.suffix))
+    running.keep(name, parsed.sentences)
     lengths = [len(sentence) for sentence in treebank["test"]]
     return {
         "parser": {"lengths": lengths, "transitions": parsed.transitions},

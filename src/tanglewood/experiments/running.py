@@ -121,6 +121,7 @@ class Run:
     options: Data
     parts: Mapping[str, float]  # and about how long each takes, in any unit
     say: Say = quiet
+    suffix: str = SUFFIXES[0]  # of the parsed files
     finished: list[str] = field(default_factory=list)
     made: float = 0.0  # in that unit, in this run
     began: float = field(default_factory=time.monotonic)
@@ -149,9 +150,13 @@ class Run:
         with writing(self.folder / name) as out:
             out.write(text.encode())
 
-    def parsed(self, name: str, suffix: str) -> Path:
-        """Return the file in which the trees of a parser are kept."""
-        return self.folder / PARSED / f"{name}{suffix}"
+    def keep(self, name: str, sentences: Iterable[Sentence]) -> None:
+        """Keep parsed sentences."""
+        write(sentences, self.folder / PARSED / f"{name}{self.suffix}")
+
+    def kept(self, name: str) -> list[Sentence]:
+        """Return parsed sentences that were kept."""
+        return list(read(self.folder / PARSED / f"{name}{self.suffix}"))
 
     def part(self, name: str, make: Callable[[Step], Data]) -> Data:
         """Return a part: what is kept of it, or what is made now; the maker says how far it is and what it does."""
@@ -321,16 +326,6 @@ def parsing_time(parser: Parser, sentences: Sequence[Sentence]) -> float:
         if spent > LONG:
             break
     return round(least, 4)
-
-
-def keep(sentences: Iterable[Sentence], file: Path) -> None:
-    """Write parsed sentences."""
-    write(sentences, file)
-
-
-def kept(file: Path) -> list[Sentence]:
-    """Read parsed sentences."""
-    return list(read(file))
 
 
 # Scores. -----------------------------------------------------------------------------------------------------------
