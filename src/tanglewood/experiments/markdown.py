@@ -15,16 +15,22 @@ NONE = "-"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a paper found, whether it is found here (None: it cannot be told), and the numbers that say so."""
+    """What a paper found, whether it is found here (None: it cannot be told), and the numbers that say so.
+
+    ``sure`` says whether a difference that is found is significant, where that was tested.
+    """
 
     claim: str
     found: bool | None
     evidence: str
+    sure: bool = True
 
     @property
     def verdict(self) -> str:
-        """One word."""
-        return "open" if self.found is None else "found" if self.found else "not found"
+        """A word or two."""
+        if self.found is None:
+            return "open"
+        return ("found" if self.sure else "found, not significantly") if self.found else "not found"
 
 
 def number(value: float | None, decimals: int = 1) -> str:

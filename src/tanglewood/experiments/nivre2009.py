@@ -158,6 +158,7 @@ def findings(results: Data) -> list[Finding]:
             f"{number(su['exact_match'])} against {number(sp['exact_match'])}, p = {p_value(test)}; "
             f"{number(results['data']['train']['nonprojective_arcs_percent'], 2)}% of arcs"
             + (f" (paper: {theirs['Su'].exact_match} against {theirs['Sp'].exact_match})" if theirs else ""),
+            test["significant"],
         ),
         Finding(
             "Su finds non-projective arcs that Sp cannot find",
@@ -195,7 +196,7 @@ def report(results: Data) -> str:
         )
     if published := theirs.get("Malt-06"):
         rows.append(["Malt-06", "-", "-", f"{published.las} ({published.nonprojective_las})", published.exact_match])
-    source = f"on {language} of CoNLL-X" if theirs else f"it has no {language}"
+    source = f"on {language} of CoNLL-X" if theirs else f"which has no {language}"
     accuracy = (
         "Labelled attachment score without punctuation, in brackets that of the words whose gold arc is non-projective "
         f"({results['scores']['su']['nonprojective_gold']} in the test set), and exact match: the share of sentences "
