@@ -245,11 +245,12 @@ def test_another_option_starts_anew_and_says_so(treebank, tmp_path, capsys):
     assert "kept" not in message
 
 
-def test_a_folder_of_something_else_is_left_alone(treebank, tmp_path, capsys):
-    (tmp_path / "letter.txt").write_text("mine")
+@pytest.mark.parametrize(("name", "text"), [("letter.txt", "mine"), ("options.json", "{}"), ("options.json", "[1")])
+def test_a_folder_of_something_else_is_left_alone(treebank, tmp_path, capsys, name, text):
+    (tmp_path / name).write_text(text)
     assert main(command("shi2018", treebank, tmp_path)) == 1
     assert "not empty and of no earlier run" in capsys.readouterr().err
-    assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(name, text)]
 
 
 def test_folds_are_tagged_by_a_tagger_that_has_not_seen_them(treebank, tmp_path):

@@ -31,15 +31,13 @@ Say = Callable[[str, bool], None]  # a text, and whether it stays (else the next
 Step = Callable[[float, str], None]  # how much of a part is done, and what it does
 Data = dict[str, Any]
 SUFFIXES = (".conllu", ".conll")
+ROUNDS, LONG = 3, 20.0  # a parse is timed so often, but not again once it took so many seconds
+PARTS, PARSED, OPTIONS, RESULTS, REPORT = "parts", "parsed", "options.json", "results.json", "report.md"
 FROM_PYTHON = "a call from Python"  # what a run without a command line was asked for by
 
 
 def quiet(_text: str, _stays: bool) -> None:
     """Say nothing."""
-
-
-ROUNDS, LONG = 3, 20.0  # a parse is timed so often, but not again once it took so many seconds
-PARTS, PARSED, OPTIONS, RESULTS, REPORT = "parts", "parsed", "options.json", "results.json", "report.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,22 +126,31 @@ class Run:
 
     def __post_init__(self) -> None:
         self.options = json.loads(json.dumps({**self.options, "version": __version__, "compiled": compiled()}))
-        kept = self.folder / OPTIONS
-        changed: list[str] = []
-        if kept.exists():
-            changed = _differences(json.loads(kept.read_text(encoding="utf-8")), self.options)
-        elif self.folder.exists() and any(not path.name.startswith(".") for path in self.folder.iterdir()):
-            raise ConfigError(f"{self.folder}: the folder is not empty and of no earlier run; choose another one")
+        earlier = self._earlier()
+        changed = _differences(earlier, self.options) if earlier else []
         if changed:
             self.say(f"{self.folder}: starts anew, as it is of another run ({'; '.join(changed)})", True)
             for name in (PARTS, PARSED):
                 shutil.rmtree(self.folder / name, ignore_errors=True)
-            for name in (RESULTS, REPORT):
-                (self.folder / name).unlink(missing_ok=True)
+            for path in (self.folder / RESULTS, self.folder / REPORT, *self.folder.glob("figure*.svg")):
+                path.unlink(missing_ok=True)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.write(OPTIONS, as_json(self.options))
         for name in (PARTS, PARSED):
             (self.folder / name).mkdir(exist_ok=True)
+
+    def _earlier(self) -> Data:
+        """Return the options of the run that the folder is of, none if there was no run; refuse any other folder."""
+        try:
+            found: Data = json.loads((self.folder / OPTIONS).read_text(encoding="utf-8"))
+            if {"command", "version"} <= found.keys():
+                return found
+        except FileNotFoundError:
+            if not self.folder.exists() or all(path.name.startswith(".") for path in self.folder.iterdir()):
+                return {}
+        except (ValueError, AttributeError):
+            pass
+        raise ConfigError(f"{self.folder}: the folder is not empty and of no earlier run; choose another one")
 
     def write(self, name: str, text: str) -> None:
         """Write a file of the folder, all of it or nothing."""
