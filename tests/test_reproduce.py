@@ -309,6 +309,12 @@ def test_what_the_paper_fixes_cannot_be_chosen(treebank, tmp_path, capsys, words
     assert not (tmp_path / "run").exists()
 
 
+def test_a_file_is_counted_once(treebank, tmp_path, capsys):
+    file = str(treebank / "train.conllu")
+    assert main(["reproduce", "shi2018", file, file, "-o", str(tmp_path / "run")]) == 1
+    assert "Danish-toy/train.conllu is given twice" in capsys.readouterr().err
+
+
 def test_there_is_no_summary_of_an_unfinished_run(tmp_path, capsys):
     assert main(["reproduce", "summary", str(tmp_path)]) == 1
     assert "is the run finished?" in capsys.readouterr().err

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tanglewood.core.decoder import score_table
 from tanglewood.core.exact import ExactDecoder
+from tanglewood.errors import ConfigError
 from tanglewood.evaluate.coverage import Coverage
 from tanglewood.experiments.markdown import Finding, number, table, whole
 from tanglewood.experiments.published import SHI2018, SHI2018_ALL_IN_TEXT, SHI2018_SENTENCES, SHI2018_TIMES
@@ -51,6 +52,9 @@ def run(
 ) -> Data:
     """Count the files, or what is left of them."""
     names = ["/".join(file.resolve().parts[-2:]) for file in files]  # such as Danish-CDT1/train.conll
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"{name} is given twice; files should differ in their names or in those of their folders")
     listed = {name: described(file, list(read(file))) for name, file in zip(names, files, strict=True)}
     options = {"command": command, "longest": longest, "files": listed}
     running = Run(folder, options, {_part(name): file["sentences"] for name, file in listed.items()}, say)
