@@ -250,12 +250,12 @@ def report(results: Data) -> str:
 
 def _differences(results: Data) -> str:
     epochs = ", ".join(f"{NAMES[name]} {epoch}" for name, epoch in results["epochs"].items())
-    dev = "dev" in results["data"]
+    chosen = "The epoch was chosen on dev" if "dev" in results["data"] else "There is no dev set: the last epoch"
     lines = [
         "- The data: the paper has the CoNLL-X division and version of its treebanks (Universal Dependencies came "
         "later, with other annotation); here the files listed below.",
         learner_note(results["options"], "LIBSVM with a quadratic kernel and the features of Nivre et al. 2006")
-        + (f" The epoch was chosen on dev ({epochs})." if dev else f" There is no dev set: the last epoch ({epochs})."),
+        + ("" if set(results["epochs"].values()) == {1} else f" {chosen} ({epochs})."),
         "- Sp learns from trees projectivized by lifting, labels unchanged, as MaltParser's `baseline` does; Spp has "
         "the encoding `head`. The paper does not say how Sp was trained on non-projective trees.",
         "- Tags, lemmas and features are those of the treebank, as in CoNLL-X.",
