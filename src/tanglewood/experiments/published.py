@@ -14,7 +14,7 @@ TITLES = {
     "lacroix2014": "Ophélie Lacroix and Denis Béchet. 2014. A Three-Step Transition-Based System for Non-Projective "
     "Dependency Parsing. COLING, pages 224-232.",
     "shi2018": "Tianze Shi and Lillian Lee. 2018. Improving Coverage and Runtime Complexity for Exact Inference in "
-    "Non-Projective Transition-Based Dependency Parsers. NAACL HLT, pages 256-261.",
+    "Non-Projective Transition-Based Dependency Parsers. NAACL HLT.",
 }
 LANGUAGES = {"Slovenian": "Slovene"}  # what treebanks call them -> what the papers do
 
