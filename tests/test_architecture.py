@@ -36,7 +36,8 @@ ROOMS["parser"] = {*ROOMS, ""}  # the version stands in a model file
 ROOMS["training"] = {*ROOMS, "training"}  # it parses the dev set
 for _room in ("show", "experiments", "text", "web", "scale"):
     ROOMS[_room] = {*ROOMS["parser"], "parser", "show", "experiments", "text"}
-ROOMS["text"].add("training")
+for _room in ("text", "experiments"):
+    ROOMS[_room].add("training")
 ROOMS["cli"] = {*ROOMS, "cli", ""}
 ROOMS[""] = {*ROOMS}
 ROOMS["__main__"] = {"cli"}

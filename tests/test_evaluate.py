@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brute_trees import is_nonprojective, random_heads
+from brute_trees import all_trees, is_nonprojective, random_heads
 from tanglewood import Sentence, read
 from tanglewood.errors import ConfigError, FormatError
 from tanglewood.evaluate.conll2018 import Conll2018
@@ -304,6 +305,19 @@ def test_degrees_are_those_of_2007():
     tree = sentence(*GOLD)  # 3 and 0 dominate 2, but through 4, outside the arcs 3 -> 1 and 0 -> 3
     rows = counted(Table("degree"), (tree, tree)).rows()
     assert {name: row.gold.words for name, row in rows.items()} == {"0": 1, "1": 3}
+
+
+def test_groups_by_crossing_are_what_looking_at_every_word_says():
+    for heads in all_trees(4):
+        tree = sentence(heads)
+        expected = Counter(
+            f"{'non-projective' if is_nonprojective(heads, word) else 'projective'} "
+            f"{'root' if head == 0 else 'left' if word < head else 'right'}"
+            for word, head in enumerate(heads, 1)
+        )
+        rows = counted(Table("crossing"), (tree, tree)).rows()
+        assert {name: row.gold.words for name, row in rows.items()} == expected
+        assert all(row.gold.labels == row.gold.heads == row.gold.words for row in rows.values())
 
 
 def test_lengths_are_put_into_groups_in_ascending_order():

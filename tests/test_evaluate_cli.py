@@ -74,7 +74,7 @@ def test_options_change_what_is_counted_and_shown(capsys, lifted):
     assert "punct" not in row["by"]["label"]
     assert row["by"]["label"]["nsubj"]["gold"] == 13
     (row,) = run_json(capsys, SMALL, lifted, "--by", "all", "--bootstrap", "3")
-    assert list(row["by"]) == ["label", "length", "direction", "degree"]
+    assert list(row["by"]) == ["label", "length", "direction", "degree", "crossing"]
     (other,) = run_json(capsys, SMALL, lifted, "--by", "all", "--bootstrap", "3", "--seed", "2")
     assert row["las_interval"] != other["las_interval"]
     assert row["by"] == other["by"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import sys
@@ -14,8 +15,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from tanglewood.errors import ConfigError, LocatedError
 
 if TYPE_CHECKING:
-    import argparse
-
     from tanglewood.core.system import TransitionSystem
     from tanglewood.treebank.sentence import Sentence
 
@@ -30,10 +29,18 @@ OPTIONS = {  # command-line word -> (type, metavar, help); the systems know whic
 }
 
 
+class HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Keeps descriptions as they are, and has room for the names of commands (argparse forgets their indentation)."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog)
+        self._action_max_length = 15
+
+
 def add_reading(parser: argparse.ArgumentParser, *, files: str | int = "+", text: str = "") -> None:
     """Add the files, as many as argparse's nargs says, and what to do about bad sentences.
 
-    Where raw text may stand for a file ``text`` says so; then standard input is read if nothing is given.
+    Where raw text may stand for a file ``text`` says so; with "*" standard input is read if nothing is given.
     """
     parser.add_argument(
         "files",

@@ -27,7 +27,7 @@ EXAMPLES = """\
   tanglewood evaluate gold.conllu swap.conllu planar.conllu    with tests whether they differ
   tanglewood evaluate gold.conllu parsed.conllu --no-punctuation --by label
   tanglewood evaluate gold.conllu parsed.conllu --json --by all > scores.json"""
-TABLES = ("label", "length", "direction", "degree")
+TABLES = ("label", "length", "direction", "degree", "crossing")
 SCORES = (  # what the table for people calls each score
     ("LAS", "las"),
     ("UAS", "uas"),

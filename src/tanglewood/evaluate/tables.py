@@ -1,4 +1,4 @@
-"""Attachment scores by groups of arcs: label, length, direction, degree of non-projectivity."""
+"""Attachment scores by groups of arcs: label, length, direction, degree of non-projectivity, projective or not."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 LENGTHS = ((1, "1"), (2, "2"), (6, "3-6"), (10, "7-10"), (20, "11-20"))
 LONGER = "21+"
 ROOT = "root"  # arcs from node 0 have neither a length nor a direction
+PLAIN, CROSSING = "projective", "non-projective"
 
 
 def _label_groups(sentence: Sentence) -> list[str]:
@@ -40,13 +41,28 @@ def _degree_groups(sentence: Sentence) -> list[str]:
     return [str(degree) for degree in measures.arc_degrees_2007(sentence.heads())[1:]]
 
 
+def _crossing_groups(sentence: Sentence) -> list[str]:
+    degrees = measures.arc_degrees_2006(sentence.heads())[1:]
+    return [
+        f"{CROSSING if degree else PLAIN} {direction}"
+        for degree, direction in zip(degrees, _direction_groups(sentence), strict=True)
+    ]
+
+
 GROUPS: dict[str, Callable[[Sentence], list[str]]] = {
     "label": _label_groups,
     "length": _length_groups,
     "direction": _direction_groups,
     "degree": _degree_groups,
+    "crossing": _crossing_groups,
 }
-ORDER = [name for _, name in LENGTHS] + [LONGER, "left", "right", ROOT]
+DIRECTIONS = ("left", "right", ROOT)
+ORDER = [
+    *(name for _, name in LENGTHS),
+    LONGER,
+    *DIRECTIONS,
+    *(f"{kind} {direction}" for kind in (PLAIN, CROSSING) for direction in DIRECTIONS),
+]
 
 
 @dataclass(slots=True)

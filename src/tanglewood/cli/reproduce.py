@@ -1,0 +1,199 @@
+"""Run the experiments of a paper on any treebank: its tables and figures, beside the paper's own numbers.
+
+Each paper writes a folder: results.json (every number), report.md, figures, the options, and the parsed sentences. A
+run that was interrupted goes on where it stopped when the same command is given again.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tanglewood.cli.common import HelpFormatter, use_one_matrix_thread
+from tanglewood.errors import ConfigError
+from tanglewood.scorers import LEARNERS
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from tanglewood.experiments.running import Learning
+
+HELP = "the experiments of the papers on any treebank"
+EXAMPLES = """\
+  tanglewood reproduce nivre2009 --treebank Danish-CDT1
+  tanglewood reproduce nivre2007 --treebank Dutch-AlpinoNative --learner network
+  tanglewood reproduce shi2018 */train.conllu -o coverage
+  tanglewood reproduce lacroix2014 --treebank French-Sequoia --gold-tags
+  tanglewood reproduce summary nivre2009-*          what was found, in one table"""
+PAPERS = {  # paper -> help, description, example
+    "nivre2009": (
+        "SWAP, projective and pseudo-projective parsing; transitions by length",
+        "Table 1 and Figure 5 of Nivre (2009): Su (swap, eager and lazy oracle), Sp (arc-standard) and Spp (with\n"
+        "pseudo-projective labels), same learner: labelled attachment, non-projective arcs, exact match, McNemar's\n"
+        "tests; transitions of oracle and parser by sentence length, with fitted lines.",
+        "  tanglewood reproduce nivre2009 --treebank Danish-CDT1 -o danish --graph",
+    ),
+    "nivre2007": (
+        "Covington's parser with bounded degree: accuracy and time",
+        "Tables 1 to 4 of Nivre (2007): covington with d = unbounded, 2, 1 and 0 on a fifth of the training data:\n"
+        "unlabelled attachment, error reduction, parsing time; then all training data and the test set, beside a\n"
+        "spanning-tree and a pseudo-projective parser.",
+        "  tanglewood reproduce nivre2007 --treebank Dutch-AlpinoNative -o dutch",
+    ),
+    "shi2018": (
+        "coverage of the Attardi family, oracle checked by chart",
+        "Figure 1 and footnote 7 of Shi & Lee (2018): which non-projective trees the systems of the Attardi family\n"
+        "cover, at degree 2 and 3 and with the leftward inventory; static oracle against chart on short sentences.",
+        "  tanglewood reproduce shi2018 */*.conllu -o coverage",
+    ),
+    "lacroix2014": (
+        "the three-step system by folds, arcs by direction",
+        "Table 7 of Lacroix & Béchet (2014): covington, pseudo-projective arc-eager and three-step on folds of the\n"
+        "whole treebank: label accuracy, unlabelled and labelled attachment of all, projective and non-projective\n"
+        "arcs, by direction too. Test folds are tagged by a tagger that was learnt from the other folds.",
+        "  tanglewood reproduce lacroix2014 --treebank French-Sequoia -o french --gold-tags",
+    ),
+    "summary": (
+        "what was found, from the folders of finished runs",
+        "A Markdown table a paper, with a row for each run and a column for each of the paper's findings.",
+        "  tanglewood reproduce summary nivre2009-* nivre2007-* > summary.md",
+    ),
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the papers and their options."""
+    papers = parser.add_subparsers(dest="paper", metavar="PAPER", required=True)
+    for name, (help_, description, example) in PAPERS.items():
+        sub = papers.add_parser(
+            name,
+            help=help_,
+            description=description,
+            epilog=f"example:\n{example}",
+            formatter_class=HelpFormatter,
+        )
+        if name == "summary":
+            sub.add_argument("folders", nargs="+", type=Path, metavar="FOLDER", help="folder of a finished run")
+            sub.add_argument("--links", action="store_true", help="make the name of each run a link to FOLDER.md")
+            continue
+        if name == "shi2018":
+            sub.add_argument("files", nargs="+", type=Path, metavar="FILE", help="treebank, CoNLL-U or CoNLL-X")
+            sub.add_argument(
+                "--longest",
+                type=int,
+                default=10,
+                metavar="N",
+                help="most words of a sentence for the chart (default 10)",
+            )
+        else:
+            _add_learning(sub)
+        default = name if name == "shi2018" else f"{name}-TREEBANK"
+        sub.add_argument("-o", "--output", type=Path, metavar="FOLDER", help=f"folder to write (default {default})")
+        if name == "nivre2009":
+            sub.add_argument(
+                "--graph", action="store_true", help="also a spanning-tree parser, alone and stacked on Su (MSTMalt)"
+            )
+        if name == "lacroix2014":
+            sub.add_argument("--folds", type=int, default=10, metavar="N", help="number of folds (default 10)")
+            sub.add_argument("--gold-tags", action="store_true", help="parse with gold tags: no tagger is learnt")
+            sub.add_argument(
+                "--tagger-epochs", type=int, default=0, metavar="N", help="of the tagger (default: as many as fit)"
+            )
+
+
+def _add_learning(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--treebank",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="folder with train, dev and test as .conllu or .conll; dev may be missing",
+    )
+    learners = tuple(name for name in LEARNERS if name != "arcs")
+    parser.add_argument(
+        "--learner", choices=learners, default="linear", help="learner of all systems of moves (default linear)"
+    )
+    parser.add_argument("--epochs", type=int, metavar="N", help="times to go through the data")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of all that is random (default 1)")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the learner, as in train"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the experiment and say where its results are."""
+    use_one_matrix_thread()
+    if args.paper == "summary":
+        from tanglewood.experiments.summary import summarise
+
+        print(summarise(args.folders, links=args.links), end="")
+        return 0
+    from tanglewood.experiments import experiment
+    from tanglewood.experiments.running import Treebank
+
+    module = experiment(args.paper)
+    say = _teller()
+    try:
+        if args.paper == "shi2018":
+            if args.longest < 1:
+                raise ConfigError(f"--longest {args.longest}: it should be 1 or more")
+            folder = args.output or Path(args.paper)
+            module.run(args.files, folder, longest=args.longest, command=_command(args), say=say)
+            return 0
+        treebank = Treebank.read(args.treebank, ("train", "test"))
+        folder = args.output or Path(f"{args.paper}-{treebank.name}")
+        more = {key: getattr(args, key) for key in ("graph", "folds", "gold_tags", "tagger_epochs") if key in args}
+        module.run(treebank, folder, _learning(args), **more, command=_command(args), say=say)
+    except KeyboardInterrupt:
+        print("\nwhat is finished is kept: the same command goes on from there", file=sys.stderr)
+        raise
+    return 0
+
+
+def _learning(args: argparse.Namespace) -> Learning:
+    from tanglewood.experiments.running import Learning
+    from tanglewood.training.config import Config, read_config
+
+    config = read_config(None, args.set)
+    settings = dict(config.settings)
+    if Config(settings=settings) != config:
+        raise ConfigError("--set is for settings of the learner here; the rest is fixed by the paper")
+    if args.epochs is not None:
+        settings["epochs"] = args.epochs
+    Config(learner=args.learner, settings=settings, seed=args.seed).learner_options()  # raises if there are none such
+    return Learning(args.learner, settings, args.seed)
+
+
+def _command(args: argparse.Namespace) -> str:
+    """Return the command as it may be given anywhere: names of files and folders without their places."""
+    words = ["tanglewood", "reproduce", args.paper]
+    if args.paper == "shi2018":
+        words += ["FILE..." if len(args.files) > 3 else " ".join(file.name for file in args.files)]
+        words += ["--longest", str(args.longest)]
+        return " ".join(words)
+    words += ["--treebank", args.treebank.resolve().name, "--learner", args.learner, "--seed", str(args.seed)]
+    words += [] if args.epochs is None else ["--epochs", str(args.epochs)]
+    words += [word for item in args.set for word in ("--set", item)]
+    if args.paper == "nivre2009" and args.graph:
+        words.append("--graph")
+    if args.paper == "lacroix2014":
+        words += ["--folds", str(args.folds)]
+        words += ["--gold-tags"] if args.gold_tags else []
+        words += ["--tagger-epochs", str(args.tagger_epochs)] if args.tagger_epochs else []
+    return shlex.join(words)
+
+
+def _teller() -> Callable[[str, bool], None]:
+    """Return what says how it goes: lines that stay, and on a terminal one that changes."""
+    terminal = sys.stderr.isatty()
+
+    def say(text: str, stays: bool) -> None:
+        if terminal:
+            print(f"\r{text}\x1b[K", end="\n" if stays else "", file=sys.stderr, flush=True)
+        elif stays:
+            print(text, file=sys.stderr, flush=True)
+
+    return say

@@ -1,0 +1,383 @@
+"""What the experiments share: treebanks, a folder that keeps finished parts, training, parsing and scoring."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from tanglewood import __version__, compiled
+from tanglewood.errors import ConfigError
+from tanglewood.evaluate.running_time import fit_through_origin
+from tanglewood.evaluate.scores import Scores, aligned, compare
+from tanglewood.evaluate.significance import Pairs
+from tanglewood.evaluate.stats import TreebankStats
+from tanglewood.evaluate.tables import Table
+from tanglewood.parser import MoveWorker, Parser
+from tanglewood.scorers import learner_class
+from tanglewood.training.config import Config
+from tanglewood.training.loop import Training
+from tanglewood.transforms.lifting import lift
+from tanglewood.treebank.conllu import read, write, writing
+from tanglewood.treebank.sentence import Sentence
+from tanglewood.treebank.tree import Tree
+
+Say = Callable[[str, bool], None]  # a text, and whether it stays (else the next one replaces it)
+Step = Callable[[float, str], None]  # how much of a part is done, and what it does
+Data = dict[str, Any]
+SUFFIXES = (".conllu", ".conll")
+ROUNDS, LONG = 3, 20.0  # a parse is timed so often, but not again once it took so many seconds
+PARTS, PARSED, OPTIONS, RESULTS, REPORT = "parts", "parsed", "options.json", "results.json", "report.md"
+FROM_PYTHON = "a call from Python"  # what a run without a command line was asked for by
+
+
+def quiet(_text: str, _stays: bool) -> None:
+    """Say nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Treebank:
+    """The sentences of a treebank's folder: train, dev and test, of which dev may be missing."""
+
+    name: str
+    parts: Mapping[str, Sequence[Sentence]]
+    files: Mapping[str, Data]  # part -> file name, checksum, sentences and words
+    suffix: str
+
+    def __getitem__(self, part: str) -> Sequence[Sentence]:
+        return self.parts.get(part, ())
+
+    @classmethod
+    def read(cls, folder: str | Path, needed: Sequence[str] = ("train", "test")) -> Treebank:
+        """Read train, dev and test as .conllu or .conll; a ConfigError says if one that is needed is missing."""
+        folder = Path(folder)
+        if not folder.is_dir():
+            raise ConfigError(f"{folder}: there is no such folder; it should hold train, dev and test files")
+        parts, files, suffixes = {}, {}, []
+        for part in ("train", "dev", "test"):
+            found = [folder / f"{part}{suffix}" for suffix in SUFFIXES if (folder / f"{part}{suffix}").exists()]
+            if not found:
+                if part in needed:
+                    raise ConfigError(f"{folder}: there is no {part}.conllu and no {part}.conll in it")
+                continue
+            if len(found) > 1:
+                raise ConfigError(f"{folder}: there are both {found[0].name} and {found[1].name}; one should go")
+            parts[part] = list(read(found[0]))
+            if not parts[part]:
+                raise ConfigError(f"{found[0]}: there are no sentences in it")
+            files[part] = described(found[0], parts[part])
+            suffixes.append(found[0].suffix)
+        return cls(folder.resolve().name, parts, files, suffixes[0])
+
+    def statistics(self) -> Data:
+        """Return what the papers' data tables have, by part."""
+        return {part: statistics(sentences) for part, sentences in self.parts.items()}
+
+
+def described(file: Path, sentences: Sequence[Sentence]) -> Data:
+    """Return name and checksum of a file, and how much is in it."""
+    return {
+        "file": file.name,
+        "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+        "sentences": len(sentences),
+        "words": sum(map(len, sentences)),
+    }
+
+
+def statistics(sentences: Iterable[Sentence]) -> Data:
+    """Return tokens, sentences, and the share of them that is non-projective."""
+    stats = TreebankStats()
+    for sentence in sentences:
+        stats.add(sentence)
+    return {
+        "tokens": stats.words,
+        "sentences": stats.sentences,
+        "nonprojective_sentences": stats.nonprojective_sentences,
+        "nonprojective_sentences_percent": _share(stats.nonprojective_sentences, stats.sentences),
+        "nonprojective_arcs": stats.nonprojective_arcs,
+        "nonprojective_arcs_percent": _share(stats.nonprojective_arcs, stats.words),
+    }
+
+
+def _share(part: int, whole: int) -> float:
+    return round(100 * part / max(whole, 1), 4)
+
+
+@dataclass(slots=True)
+class Run:
+    """A run in a folder: what it was asked for, and its finished parts, which are not done again.
+
+    A folder of other options, other data or another version is started anew; the files of an earlier run go.
+    """
+
+    folder: Path
+    options: Data
+    parts: Mapping[str, float]  # and about how long each takes, in any unit
+    say: Say = quiet
+    suffix: str = SUFFIXES[0]  # of the parsed files
+    finished: list[str] = field(default_factory=list)
+    made: float = 0.0  # in that unit, in this run
+    began: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        self.options = json.loads(json.dumps({**self.options, "version": __version__, "compiled": compiled()}))
+        earlier = self._earlier()
+        changed = _differences(earlier, self.options) if earlier else []
+        if changed:
+            self.say(f"{self.folder}: starts anew, as it is of another run ({'; '.join(changed)})", True)
+            for name in (PARTS, PARSED):
+                shutil.rmtree(self.folder / name, ignore_errors=True)
+            for path in (self.folder / RESULTS, self.folder / REPORT, *self.folder.glob("figure*.svg")):
+                path.unlink(missing_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.write(OPTIONS, as_json(self.options))
+        for name in (PARTS, PARSED):
+            (self.folder / name).mkdir(exist_ok=True)
+
+    def _earlier(self) -> Data:
+        """Return the options of the run that the folder is of, none if there was no run; refuse any other folder."""
+        try:
+            found: Data = json.loads((self.folder / OPTIONS).read_text(encoding="utf-8"))
+            if {"command", "version"} <= found.keys():
+                return found
+        except FileNotFoundError:
+            if not self.folder.exists() or all(path.name.startswith(".") for path in self.folder.iterdir()):
+                return {}
+        except (ValueError, AttributeError):
+            pass
+        raise ConfigError(f"{self.folder}: the folder is not empty and of no earlier run; choose another one")
+
+    def write(self, name: str, text: str) -> None:
+        """Write a file of the folder, all of it or nothing."""
+        with writing(self.folder / name) as out:
+            out.write(text.encode())
+
+    def keep(self, name: str, sentences: Iterable[Sentence]) -> None:
+        """Keep parsed sentences."""
+        write(sentences, self.folder / PARSED / f"{name}{self.suffix}")
+
+    def kept(self, name: str) -> list[Sentence]:
+        """Return parsed sentences that were kept."""
+        return list(read(self.folder / PARSED / f"{name}{self.suffix}"))
+
+    def part(self, name: str, make: Callable[[Step], Data]) -> Data:
+        """Return a part: what is kept of it, or what is made now; the maker says how far it is and what it does."""
+        kept = self.folder / PARTS / f"{name}.json"
+        if not kept.exists():
+            self.say(f"{self._where(name)}: {name}", False)
+            began = time.monotonic()
+            data = make(lambda share, text: self.say(f"{self._where(name, share)}: {name}, {text}", False))
+            self.write(f"{PARTS}/{name}.json", as_json(data))
+            self.say(f"{self._where(name, 1)}: {name} done in {time.monotonic() - began:.0f} s", True)
+            self.made += self.parts[name]
+        else:
+            self.say(f"{len(self.finished) + 1}/{len(self.parts)}: {name} kept from before", True)
+        self.finished.append(name)
+        found: Data = json.loads(kept.read_text(encoding="utf-8"))
+        return found
+
+    def _where(self, name: str, share: float = 0.0) -> str:
+        """Say which part this is, and how long all of them will take if such a share of it is done."""
+        text = f"{len(self.finished) + 1}/{len(self.parts)}"
+        done = self.made + share * self.parts[name]
+        if done > 0:
+            rest = sum(size for part, size in self.parts.items() if part not in self.finished)
+            left = (time.monotonic() - self.began) / done * (rest - share * self.parts[name])
+            text += f", about {int(left) // 60}:{int(left) % 60:02d} left"
+        return text
+
+    def close(self, results: Data, report: str) -> Data:
+        """Write results and report."""
+        self.write(RESULTS, as_json(results))
+        self.write(REPORT, report)
+        self.say(f"{self.folder}: {RESULTS}, {REPORT}", True)
+        return results
+
+
+def _differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """Say what differs between two descriptions of runs."""
+    found = []
+    for key in (*new, *(key for key in old if key not in new)):
+        one, other = old.get(key), new.get(key)
+        if one != other:
+            short = all(value is None or isinstance(value, str | int | float) for value in (one, other))
+            found.append(f"{key}: {one} is now {other}" if short else f"other {key}")
+    return found
+
+
+def as_json(data: Data) -> str:
+    """Return data as text, lists of numbers on one line."""
+    return _text(data, "") + "\n"
+
+
+def _text(data: Any, indent: str) -> str:  # noqa: ANN401 - whatever json can write
+    if isinstance(data, dict) and data:
+        inner = ",\n".join(
+            f"{indent}  {json.dumps(key, ensure_ascii=False)}: {_text(value, indent + '  ')}"
+            for key, value in data.items()
+        )
+        return f"{{\n{inner}\n{indent}}}"
+    if isinstance(data, list) and any(isinstance(item, dict) for item in data):
+        inner = ",\n".join(f"{indent}  {_text(item, indent + '  ')}" for item in data)
+        return f"[\n{inner}\n{indent}]"
+    return json.dumps(data, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Learning:
+    """The learner that all systems of an experiment share, its settings, and the seed of all that is random."""
+
+    learner: str = "linear"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 1
+
+    def config(self, system: str, **choices: Any) -> Config:  # noqa: ANN401 - fields of Config
+        """Return the choices of a run with this learner."""
+        return Config(system=system, learner=self.learner, settings=self.settings, seed=self.seed, **choices)
+
+    def graph(self, **choices: Any) -> Config:  # noqa: ANN401 - fields of Config
+        """Return those of a model of arcs with maximum spanning trees; of the settings it takes the epochs only."""
+        epochs = {key: value for key, value in self.settings.items() if key == "epochs"}
+        return Config(search="mst", settings=epochs, seed=self.seed, **choices)
+
+    def as_in_paper(self, features: str) -> Learning:
+        """Return it with the paper's feature model, if the learner takes one, learning from the oracle's states only.
+
+        The papers' classifiers learn from the configurations that the oracle goes through. Learners that also follow
+        their own mistakes could do so with some systems only, and the systems would not be compared alike. What was
+        asked for stays.
+        """
+        takes = {option.name for option in fields(learner_class(self.learner, "Options"))}
+        chosen = {"features": features, "explore": 0.0}
+        return replace(self, settings={**{key: chosen[key] for key in chosen if key in takes}, **self.settings})
+
+    def as_dict(self) -> Data:
+        """Return it as plain data for JSON."""
+        return {"learner": self.learner, "settings": dict(self.settings), "seed": self.seed}
+
+
+LINEAR = Learning()
+
+
+# Training and parsing. ---------------------------------------------------------------------------------------------
+
+
+def train(config: Config, sentences: Sequence[Sentence], dev: Sequence[Sentence], step: Step) -> Parser:
+    """Train a parser; the epoch that is best on dev is kept, without dev the last one."""
+    for progress in Training(config, sentences, dev).run():
+        step(0.9 * progress.epoch / progress.epochs, f"epoch {progress.epoch} of {progress.epochs}")
+    return progress.parser
+
+
+def projective(sentences: Iterable[Sentence]) -> list[Sentence]:
+    """Return the sentences with projective trees: crossing arcs lifted, labels as they were."""
+    found = []
+    for sentence in sentences:
+        tree = sentence.tree()
+        heads = lift(tree.heads)
+        found.append(sentence if heads == tree.heads else sentence.with_tree(Tree(heads[1:], tree.labels[1:])))
+    return found
+
+
+def with_options(parser: Parser, **options: object) -> Parser:
+    """Return the same learnt model in a system with other options, such as covington with another bound."""
+    arrays, settings = parser.contents()
+    description = {**settings["description"], "options": options}
+    return Parser.from_contents(arrays, {**settings, "description": description})
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """Trees, and for a model of moves what it took to find them: moves by sentence, calls of the scorer."""
+
+    sentences: list[Sentence]
+    transitions: list[int]
+    calls: int
+
+
+def parse(parser: Parser, sentences: Sequence[Sentence]) -> Parsed:
+    """Parse greedily, and count."""
+    if parser.scores_arcs:
+        return Parsed(list(parser.parse_all(sentences)), [], 0)
+    worker = parser.worker()
+    assert isinstance(worker, MoveWorker)
+    parsed, transitions, calls = [], [], 0
+    for sentence in sentences:
+        search = worker.search
+        before = (0, 0) if search is None else (search.moves_taken, search.states_scored)
+        parsed += worker.parse([sentence])[0]
+        assert worker.search is not None
+        if worker.search is not search:  # a scorer of its own for each sentence
+            before = (0, 0)
+        transitions.append(worker.search.moves_taken - before[0])
+        calls += worker.search.states_scored - before[1]
+    return Parsed(parsed, transitions, calls)
+
+
+def parsing_time(parser: Parser, sentences: Sequence[Sentence]) -> float:
+    """Return the CPU seconds that parsing takes; the least of a few rounds, or of one if that is long."""
+    least = float("inf")
+    spent = 0.0
+    for _ in range(ROUNDS):
+        began = time.process_time()
+        for _ in parser.parse_all(sentences):
+            pass
+        taken = time.process_time() - began
+        least = min(least, taken)
+        spent += taken
+        if spent > LONG:
+            break
+    return round(least, 4)
+
+
+# Scores. -----------------------------------------------------------------------------------------------------------
+
+
+def score(gold: Sequence[Sentence], systems: Mapping[str, Iterable[Sentence]]) -> Data:
+    """Return the scores of systems without punctuation, by projectivity and direction too, and McNemar's tests."""
+    names = list(systems)
+    scores = {name: Scores() for name in names}
+    groups = {name: Table("crossing") for name in names}
+    pairs = Pairs(len(names))
+    for sentence, outputs in aligned(gold, list(systems.values())):
+        found = [compare(sentence, output, punctuation=False) for output in outputs]
+        for name, comparison in zip(names, found, strict=True):
+            scores[name].add(comparison)
+            groups[name].add(comparison)
+        pairs.add(found)
+    return {
+        "scores": {name: scores[name].as_dict() for name in names},
+        "by_crossing": {name: groups[name].as_dict() for name in names},
+        "mcnemar": [
+            {"first": names[one], "second": names[other], **{by: test.as_dict() for by, test in tests.items()}}
+            for (one, other), tests in pairs.tests().items()
+        ],
+    }
+
+
+def fitted(lengths: Sequence[int], transitions: Sequence[int]) -> Data:
+    """Return the line m = a n through the origin, and what it is fitted to."""
+    slope, r2 = fit_through_origin(lengths, transitions)
+    return {
+        "sentences": len(lengths),
+        "words": sum(lengths),
+        "transitions": sum(transitions),
+        "slope": round(slope, 4),
+        "r2": round(r2, 4),
+    }
+
+
+def mcnemar_of(results: Data, first: str, second: str, by: str) -> Data:
+    """Return McNemar's test of two systems; ``only_first`` is what only the first of them as named here got right."""
+    for row in results["mcnemar"]:
+        found: Data = row[by]
+        if (row["first"], row["second"]) == (first, second):
+            return found
+        if (row["first"], row["second"]) == (second, first):
+            return {**found, "only_first": found["only_second"], "only_second": found["only_first"]}
+    raise KeyError((first, second))

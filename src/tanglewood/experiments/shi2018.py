@@ -1,0 +1,219 @@
+"""Shi & Lee 2018: how many non-projective trees the Attardi family covers, and its oracle checked by its chart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from tanglewood.core.decoder import score_table
+from tanglewood.core.exact import ExactDecoder
+from tanglewood.errors import ConfigError
+from tanglewood.evaluate.coverage import Coverage
+from tanglewood.experiments.markdown import Finding, number, table, whole
+from tanglewood.experiments.published import SHI2018, SHI2018_ALL_IN_TEXT, SHI2018_SENTENCES, SHI2018_TIMES
+from tanglewood.experiments.running import FROM_PYTHON, Data, Run, Say, Step, described, quiet
+from tanglewood.systems.attardi import Attardi, AttardiAll, AttardiAllDeg1, AttardiAllS0S1, name_of
+from tanglewood.treebank.conllu import read
+from tanglewood.treebank.tree import Tree
+
+PAPER = "shi2018"
+FAMILY = (Attardi, AttardiAllDeg1, AttardiAll, AttardiAllS0S1)
+LEFTWARD = "s0>s1,s1>s0,b0>s1"  # section 3.2
+HIGHER = 3
+LONGEST = 10  # words of the sentences that the charts check
+CHECKED = ("sentences", "nonprojective", "oracle", "chart", "disagree")
+
+
+def systems() -> dict[str, Attardi]:
+    """Return the systems of Figure 1, the leftward one of section 3.2, and the family at the next degree."""
+    return {
+        **{kind.name: kind() for kind in FAMILY},
+        "leftward": Attardi(reduces=LEFTWARD),
+        **{f"{kind.name}, degree {HIGHER}": kind(degree=HIGHER) for kind in FAMILY},
+    }
+
+
+def degree_of(system: Attardi) -> int:
+    """Return the largest distance between head and modifier of a reduce; b0 is next to s0."""
+    return max(abs(head - modifier) for head, modifier in system.inventory)
+
+
+def is_derived_by(chart: ExactDecoder, tree: Tree) -> bool:
+    """Whether the chart derives the tree: whether the best tree is it if each of its arcs scores 1, all others 0."""
+    scores = score_table(len(tree), 0.0)
+    for word, head in enumerate(tree.heads[1:], 1):
+        scores[head, word] = 1.0
+    return list(chart.best(scores).heads) == list(tree.heads)
+
+
+def run(
+    files: Sequence[Path], folder: Path, *, longest: int = LONGEST, command: str = FROM_PYTHON, say: Say = quiet
+) -> Data:
+    """Count the files, or what is left of them."""
+    names = ["/".join(file.resolve().parts[-2:]) for file in files]  # such as Danish-CDT1/train.conll
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"{name} is given twice; files should differ in their names or in those of their folders")
+    listed = {name: described(file, list(read(file))) for name, file in zip(names, files, strict=True)}
+    options = {"command": command, "longest": longest, "files": listed}
+    running = Run(folder, options, {_part(name): file["sentences"] for name, file in listed.items()}, say)
+    parts = {
+        name: running.part(_part(name), partial(_count, file, longest, listed[name]["sentences"]))
+        for name, file in zip(names, files, strict=True)
+    }
+    made = systems()
+    counts = list(parts.values())
+    sentences = sum(part["nonprojective_sentences"] for part in counts)
+    results: Data = {
+        "paper": PAPER,
+        "options": running.options,
+        "sentences": sum(part["sentences"] for part in counts),
+        "nonprojective_sentences": sentences,
+        "systems": {
+            name: {
+                "reduces": [name_of(pair) for pair in system.inventory],
+                "degree": degree_of(system),
+                "complexity": SHI2018_TIMES.get(name),
+                "covered_nonprojective": (covered := sum(part["covered_nonprojective"][name] for part in counts)),
+                "coverage": round(100 * covered / sentences, 4) if sentences else None,
+                "undecided": sum(part["undecided"][name] for part in counts),
+            }
+            for name, system in made.items()
+        },
+        "check": {
+            kind.name: {key: sum(part["check"][kind.name][key] for part in counts) for key in CHECKED}
+            for kind in FAMILY
+        },
+        "by_file": {
+            name: {
+                "nonprojective_sentences": part["nonprojective_sentences"],
+                "covered_nonprojective": part["covered_nonprojective"],
+            }
+            for name, part in parts.items()
+        },
+    }
+    return running.close(results, report(results))
+
+
+def _part(name: str) -> str:
+    return name.replace("/", ".")
+
+
+def _count(file: Path, longest: int, sentences: int, step: Step) -> Data:
+    coverage = Coverage(dict(systems()))
+    charts = {kind.name: kind().exact() for kind in FAMILY}
+    check = {name: dict.fromkeys(CHECKED, 0) for name in charts}
+    for seen, sentence in enumerate(read(file), 1):
+        tree = sentence.tree()
+        before = dict(coverage.covered)
+        coverage.add(tree)
+        if seen % 500 == 0:
+            step(seen / sentences, f"{seen:,} sentences")
+        if len(tree) > longest:
+            continue
+        for name, chart in charts.items():
+            oracle, derived = coverage.covered[name] > before[name], is_derived_by(chart, tree)
+            row = check[name]
+            for key, value in zip(
+                CHECKED, (1, not tree.is_projective(), oracle, derived, oracle != derived), strict=True
+            ):
+                row[key] += value
+    return {**coverage.as_dict(), "check": check}
+
+
+def findings(results: Data) -> list[Finding]:
+    """Return what the paper found, and whether the results show it."""
+    shares = {name: found["coverage"] for name, found in results["systems"].items()}
+    attardi, deg1, every, s0s1 = (shares[kind.name] for kind in FAMILY)
+    leftward = shares["leftward"]
+    theirs = [SHI2018[kind.name] for kind in (Attardi, AttardiAllS0S1, AttardiAll)]
+    known = results["nonprojective_sentences"] > 0
+    check = results["check"].values()
+    disagree = sum(row["disagree"] for row in check)
+    return [
+        Finding(
+            "coverage: attardi < alls0s1 and alldeg1 < all (" + " < ".join(f"{share:.0f}" for share in theirs) + ")",
+            attardi < min(deg1, s0s1) and max(deg1, s0s1) < every if known else None,
+            f"{number(attardi, 2)} < {number(s0s1, 2)}, {number(deg1, 2)} < {number(every, 2)}",
+        ),
+        Finding(
+            "the leftward system covers leftward crossings only, less than all others",
+            leftward < attardi if known else None,
+            f"{number(leftward, 2)}",
+        ),
+        Finding(
+            f"oracle and chart agree on short sentences (here: up to {results['options']['longest']} words)",
+            disagree == 0,
+            f"{disagree} disagreements in {sum(row['sentences'] for row in check):,} decisions",
+        ),
+    ]
+
+
+def report(results: Data) -> str:
+    """Return the report of the results."""
+    rows = [
+        [
+            name,
+            " ".join(found["reduces"]),
+            found["degree"],
+            found["complexity"] or "not given",
+            found["covered_nonprojective"],
+            number(found["coverage"], 2),
+            SHI2018.get(name, "-"),
+        ]
+        for name, found in results["systems"].items()
+    ]
+    undecided = [(name, found["undecided"]) for name, found in results["systems"].items() if found["undecided"]]
+    coverage = (
+        f"{results['sentences']:,} sentences, {results['nonprojective_sentences']:,} of them non-projective. The paper "
+        f"has {SHI2018_SENTENCES:,} non-projective sentences, those of the training treebanks of UD 2.1. The degree of "
+        "a system is the largest distance between head and modifier of a reduce, b0 being next to s0. `leftward` is "
+        "the system of section 3.2. The time is that of exact inference as the paper gives it.\n\n"
+        + table(["system", "reduces", "degree", "time", "covered", "% covered", "paper: %"], rows)
+        + "".join(
+            f"\n{name}: for {count:,} sentences the search for a derivation gave up; they count as not covered.\n"
+            for name, count in undecided
+        )
+    )
+    check = (
+        "The paper's footnote 7: what the static oracle covers should be what the deduction rules derive. A chart "
+        "derives a tree if it is the best one when each of its arcs scores 1 and every other arc 0. All sentences up "
+        f"to {results['options']['longest']} words, projective ones too:\n\n"
+        + table(
+            ["system", "sentences", "non-projective", "oracle covers", "chart derives", "disagree"],
+            [[name, *row.values()] for name, row in results["check"].items()],
+        )
+    )
+    names = [kind.name for kind in FAMILY]
+    by_file = table(
+        ["file", "non-projective", *(f"{name} %" for name in (*names, "leftward"))],
+        [
+            [
+                file,
+                part["nonprojective_sentences"],
+                *(
+                    number(100 * part["covered_nonprojective"][name] / part["nonprojective_sentences"], 2)
+                    if part["nonprojective_sentences"]
+                    else "-"
+                    for name in (*names, "leftward")
+                ),
+            ]
+            for file, part in results["by_file"].items()
+        ],
+    )
+    native = any(file.endswith(".conll") for file in results["by_file"])
+    differences = (
+        "- The data: the files listed here, other treebanks and other versions than those of UD 2.1."
+        + (" Those in their own annotation (`.conll`) cross more often and more deeply than UD.\n" if native else "\n")
+        + f"- The paper's Figure 1 gives {SHI2018['attardi-all']} for ALL, its text {SHI2018_ALL_IN_TEXT}.\n"
+        "- Several roots are allowed where a treebank has them, and arcs from 0 count as any other."
+    )
+    subject = f"{len(results['by_file'])} file{'' if len(results['by_file']) == 1 else 's'}"
+    sections = [
+        ("Coverage (Figure 1)", coverage),
+        ("Oracle against chart (footnote 7)", check),
+        ("By file", by_file),
+        ("Differences from the paper", differences),
+    ]
+    return whole(results, subject, sections, findings(results))
