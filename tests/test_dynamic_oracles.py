@@ -23,6 +23,7 @@ APPROXIMATE = {"swap", "joint-swap"}  # finding the exact loss is hard there
 LEAST_LOSSLESS = {False: 0.96, True: 0.969}  # by single_root; share of pairs of a state and a gold tree
 EXACT = [row for row in EXPLORING if row[0] not in APPROXIMATE]
 ROUGH = [row for row in EXPLORING if row[0] in APPROXIMATE]
+SWAP = [row for row in ROUGH if row[0] == "swap"]  # joint-swap has its costs, and states with tags besides
 words = pytest.mark.parametrize("n", [1, 2, 3, 4])
 
 Pair = tuple[State, list[tuple[int, list[int]]]]
@@ -97,7 +98,7 @@ def test_free_moves_of_swap_lose_nothing_in_about_19_states_of_20(name, options,
 
 
 @words
-@pytest.mark.parametrize(("name", "options", "oracle"), ROUGH, ids=[label_of(*row) for row in ROUGH])
+@pytest.mark.parametrize(("name", "options", "oracle"), SWAP, ids=[label_of(*row) for row in SWAP])
 @with_any_and_single_root
 def test_free_moves_of_swap_lose_nothing_on_the_way_of_the_static_oracle(name, options, oracle, single_root, n):
     system = make_system(name, single_root=single_root, **options)

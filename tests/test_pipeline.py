@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import subprocess
@@ -24,8 +25,9 @@ from tanglewood.text import learning, tagger
 from tanglewood.text.learning import prepare
 from tanglewood.text.pipeline import Pipeline, bundled_model, with_tags
 from tanglewood.text.raw import gold_text
-from tanglewood.text.reading import is_treebank, read_text
+from tanglewood.text.reading import Seen, is_treebank, read_text
 from tanglewood.text.tagger import TaggerOptions, Tags
+from tanglewood.text.tokeniser import Tokeniser
 from tanglewood.treebank.conllu import read
 from tanglewood.treebank.sentence import MISC
 from toy import TAGS, clause, sentences_of, small_network, toy_sentences, train_parser
@@ -276,6 +278,46 @@ def test_treebanks_are_told_from_text(start, name, expected):
     assert is_treebank(start, name) == expected
 
 
+def test_what_a_stream_is_is_not_decided_before_a_whole_line_has_come():
+    assert is_treebank(b"# sent_id = 1\n1", ended=False) is None
+    assert is_treebank(b"# Notes\n", ended=False) is None
+    assert is_treebank(b"# Notes\n") is False
+    assert is_treebank(b"# sent_id = 1\n") is True
+
+    class Slow(BytesIO):
+        def read1(self, size=-1):
+            return self.read(1)
+
+    for data, expected in ((b"# x\n1\tA\t_\n", True), (b"# Notes\nHello.\n", False)):
+        seen = Seen(Slow(data), "-")
+        assert seen.is_treebank is expected
+        assert b"".join(iter(seen.read1, b"")) == data
+
+
+def test_damaged_archives_are_errors_that_say_so(model, tmp_path, capsys):
+    for name, text in (("a.txt.gz", "Dax zorps.\n" * 50), ("a.conllu.gz", toy_sentences(3)[0].to_text())):
+        whole = gzip.compress(text.encode())
+        (tmp_path / name).write_bytes(whole[: len(whole) - 12])
+        status, _, err = run(capsys, "-m", model, tmp_path / name)
+        assert status == 1
+        assert "damaged or breaks off" in err
+
+
+def test_half_characters_and_odd_names_do_no_harm(pipeline, tmp_path):
+    (sentence,) = pipeline.parse_text("Dax \ud800 zorps")
+    assert sentence.forms[1] == "?"
+    (piece,) = pipeline.pieces(["Dax."], document="odd\nname\udcff")
+    assert piece.document == "odd name?"
+
+
+def test_only_spaces_may_stand_inside_a_token():
+    rows = ["1\t10 000\t_\tNUM\t_\t_\t2\tnummod\t_\t_", "2\tdax\t_\tNOUN\t_\t_\t0\troot\t_\tSpaceAfter=No"]
+    block = "\n".join([*rows, "3\t.\t_\tPUNCT\t_\t_\t2\tpunct\t_\t_", "", ""])
+    tokeniser = Tokeniser.learn(sentences_of(block * 30), None)
+    for gap, tokens in ((" ", 3), ("\u00a0", 3), ("\t", 4), ("\r", 4), ("\x0b", 4), ("\u2028", 4)):
+        assert sum(map(len, tokeniser.tokenise(f"10{gap}000 dax."))) == tokens, repr(gap)
+
+
 def test_text_that_is_no_utf8_is_an_error_that_says_where():
     assert "".join(read_text(BytesIO("\ufeffà\nb".encode()), "f")) == "à\nb"
     with pytest.raises(FormatError, match=r"f:3: .*xff.*UTF-8"):
@@ -342,6 +384,17 @@ def test_tag_fills_in_what_a_treebank_lacks(pipeline, model, tmp_path, capsys):
     _, out, err = run(capsys, "-m", model, file)
     assert {u for s in sentences_of(out) for u in s.upos} == {"_"}
     assert "--tag fills them in" in err
+
+
+def test_several_sentences_make_one_page_and_no_one_picture(model, tmp_path, capsys):
+    _, out, _ = run(capsys, "-m", model, "--format", "html", TEXT)
+    assert out.startswith("<!DOCTYPE html>")
+    assert out.count("<figure") > 1
+    for arguments in (["--format", "svg"], ["-o", tmp_path / "x.svg"], ["-o", tmp_path / "x.png"]):
+        status, out, err = run(capsys, "-m", model, *arguments, TEXT)
+        assert (status, out) == (1, "")
+        assert "picture" in err or "should end in" in err
+    assert not list(tmp_path.iterdir())
 
 
 def test_json_holds_what_conllu_holds(pipeline, model, capsys):

@@ -323,7 +323,7 @@ def test_addresses_find_the_nodes_that_looking_at_all_words_finds(name, options)
             assert addresses.nodes(s) == [node_at(s, address) for address in ALL_ADDRESSES]
 
 
-@pytest.mark.parametrize("name", ["", "s", "c0", "s10", "s0.", "s0.left3", "s0.left1.left1.left1", "s0 .left1", "S0"])
+@pytest.mark.parametrize("name", ["", "s", "d0", "s10", "s0.", "s0.left3", "s0.left1.left1.left1", "s0 .left1", "S0"])
 def test_an_unknown_address_says_what_an_address_looks_like(name):
     with pytest.raises(ConfigError, match=r"unknown address .*s0\.\.s9.*left1"):
         Addresses(["s0", name])

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import subprocess
 from html.parser import HTMLParser
 
 import pytest
@@ -171,11 +170,13 @@ document.body.replaceChildren(); document.body.textContent = JSON.stringify(seen
 def test_in_a_browser_keys_and_pointer_light_words_and_arcs(tmp_path):
     page = tmp_path / "page.html"
     page.write_text(draw([sentence(Tree([2, 0, 2], ["nsubj", "root", "obj"]))]).replace("</body>", PROBE))
-    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
-    done = subprocess.run(
-        [*command, "--dump-dom", page.as_uri()], capture_output=True, text=True, timeout=60, check=True
-    )
-    first, second, escaped, arc, left = json.loads(Page(done.stdout).all("body")[0][2])
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as starting:  # it lets the page believe that it has the focus
+        browser = starting.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        opened = browser.new_page()
+        opened.goto(page.as_uri())
+        first, second, escaped, arc, left = json.loads(opened.locator("body").inner_text())
+        browser.close()
     assert first == [
         ["arc 1", "1", "2"],
         "form1 (1)lemmalemma1UPOSupos1XPOSxpos1featuresfeats1relationnsubj of form2 (2)",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tanglewood.cli.common import Reading, add_choice, add_reading, choose_from, is_text
+from tanglewood.cli.common import Reading, add_choice, add_reading, choose_from, is_text, use_one_matrix_thread
 from tanglewood.cli.writing import SINGLE, add_writing, drawings, format_of_name, on_screen
 from tanglewood.errors import ConfigError
 
@@ -74,6 +74,7 @@ def _chosen(args: argparse.Namespace, kind: str) -> list[tuple[int, Sentence]]:
     if args.all and one:
         raise ConfigError("--all and the choice of one sentence exclude each other")
     if is_text(source):
+        use_one_matrix_thread()
         from tanglewood.text.pipeline import Pipeline
 
         found: list[Sentence] = Pipeline.load(args.model).parse_text(source)

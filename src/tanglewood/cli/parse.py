@@ -7,6 +7,7 @@ features where there are none; all else stays as it is, byte for byte.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from contextlib import closing
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 from tanglewood.cli.common import Reading, add_reading, is_text, use_one_matrix_thread
 from tanglewood.cli.writing import add_writing, drawings, format_of_name, on_screen
 from tanglewood.core.searches import MOST_MEMORY, MOVE_SEARCHES, SEARCHES
+from tanglewood.errors import ConfigError
 
 if TYPE_CHECKING:
     import argparse
@@ -55,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=(*SEARCHES, *MOVE_SEARCHES),
         help="for a model of arcs "
         + "; ".join(f"{name}: {what}" for name, what in SEARCHES.items())
-        + " (default: as in training); for a model of moves greedy (default) or beam",
+        + " (default: as in training); for a model of moves greedy (default) or beam (default with a pipeline)",
     )
     parser.add_argument(
         "--confidence",
@@ -93,7 +95,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=1,
         metavar="N",
         help="parse with N processes (default 1), each with its share of the sentences: the same output, in order; "
-        "with 1 each sentence from a pipe is answered at once",
+        "with 1 each sentence from a pipe is answered at once, of text each paragraph, or with --lines each line",
     )
 
 
@@ -184,6 +186,8 @@ def _batches(args: argparse.Namespace, reading: Reading, workplace: BatchParser)
                 yield piece
                 number = piece.number + len(piece.sentences)
             continue
+        if item != "-" and not os.path.exists(item):  # noqa: PTH110 - a text may be too long for a path
+            raise ConfigError(f"{item}: there is no such file; text without a space in it needs --text")
         with reading.opened(item) as (source, progress), opened(source) as (stream, name):
             batches: Iterator[Batch | Piece]
             seen = Seen(stream, name)

@@ -246,14 +246,17 @@ class Learning:
         return Config(search="mst", settings=epochs, seed=self.seed, **choices)
 
     def as_in_paper(self, features: str) -> Learning:
-        """Return it with the paper's feature model, if the learner takes one, learning from the oracle's states only.
+        """Return it with the paper's feature model, if the learner needs one, learning from the oracle's states only.
 
         The papers' classifiers learn from the configurations that the oracle goes through. Learners that also follow
         their own mistakes could do so with some systems only, and the systems would not be compared alike. What was
         asked for stays.
         """
-        takes = {option.name for option in fields(learner_class(self.learner, "Options"))}
-        chosen = {"features": features, "explore": 0.0}
+        kind = learner_class(self.learner, "Options")
+        takes = {option.name for option in fields(kind)}
+        chosen: dict[str, Any] = {"explore": 0.0}
+        if getattr(kind(), "features", ""):  # the linear learner has features of its own
+            chosen["features"] = features
         return replace(self, settings={**{key: chosen[key] for key in chosen if key in takes}, **self.settings})
 
     def as_dict(self) -> Data:
