@@ -33,7 +33,6 @@ LIMITS = {  # field of Limits -> (metavar, help)
     "workers": ("N", "requests worked on at once"),
     "waiting": ("N", "requests that may wait beside them"),
 }
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -67,17 +66,16 @@ def run(args: argparse.Namespace) -> int:
     import uvicorn
 
     from tanglewood.web.api import Playground
-    from tanglewood.web.app import LOOPBACK as NAMES
-    from tanglewood.web.app import make_app
+    from tanglewood.web.app import LOOPBACK, make_app
     from tanglewood.web.limits import Limits
 
     given = {field.name: getattr(args, field.name) for field in fields(Limits)}
     limits = Limits(**{name: value for name, value in given.items() if value is not None})
-    hosts = args.allow_host or (NAMES if args.host in LOOPBACK else None)
-    app = make_app(Playground(_load(args.model), limits), hosts=hosts)
     family = socket.AF_INET6 if ":" in args.host else socket.AF_INET
+    shown = f"[{args.host}]" if family == socket.AF_INET6 else args.host
+    hosts = args.allow_host or (LOOPBACK if shown in LOOPBACK else None)
+    app = make_app(Playground(_load(args.model), limits), hosts=hosts)
     with socket.create_server((args.host, args.port), family=family, backlog=256) as listening:
-        shown = f"[{args.host}]" if family == socket.AF_INET6 else args.host
         address = f"http://{shown}:{listening.getsockname()[1]}/"
         print(f"tanglewood is at {address} (Ctrl-C ends it)", flush=True)
         if args.open:

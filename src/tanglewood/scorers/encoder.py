@@ -90,6 +90,11 @@ def unpacked(arrays: Mapping[str, memoryview]) -> dict[str, NDArray[Any]]:
     }
 
 
+def fitting_batch(words: int) -> int:
+    """Return of how many words a batch should be for so many words of training data."""
+    return 100 if words < 100_000 else 200
+
+
 def random_batches(lengths: Sequence[int], words: int, chance: np.random.Generator) -> Iterator[list[int]]:
     """Give the places of sentences of these lengths in random order, in batches of about so many words."""
     batch: list[int] = []

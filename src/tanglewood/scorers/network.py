@@ -28,6 +28,7 @@ from tanglewood.scorers.encoder import (
     Floats,
     Shapes,
     count_layers,
+    fitting_batch,
     glorot,
     new_encoder,
     normal,
@@ -124,7 +125,7 @@ class NetworkOptions:
         return replace(
             self,
             epochs=self.epochs or max(12, min(25, 3_000_000 // max(words, 1))),
-            batch_words=self.batch_words or (100 if words < 100_000 else 200),
+            batch_words=self.batch_words or fitting_batch(words),
         )
 
 

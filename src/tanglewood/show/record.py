@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tanglewood.text.raw import multiword_ranges
 from tanglewood.treebank.sentence import DEPREL, FEATS, FORM, HEAD, ID, LEMMA, MISC, UPOS, XPOS, Sentence, number_of
 
 
@@ -18,8 +19,10 @@ def record(sentence: Sentence) -> dict[str, Any]:
         {**_columns(row), **({"nonprojective": True} if number in crossing else {})}
         for number, row in enumerate(sentence.words, 1)
     ]
-    ranges = [line.removesuffix("\r").split("\t") for line in sentence.lines if line[:1].isdigit()]
-    tokens = [_token(row) for row in ranges if "-" in row[ID]]
+    tokens = [
+        {"first": first, "last": last, "form": form, **_misc(misc)}
+        for first, last, form, misc in multiword_ranges(sentence)
+    ]
     return {**result, "multiword": tokens} if tokens else result
 
 
@@ -33,11 +36,6 @@ def _columns(row: tuple[str, ...]) -> dict[str, Any]:
     if row[HEAD] != "_":
         word |= {"head": int(row[HEAD]), "deprel": row[DEPREL]}
     return {**word, **_misc(row[MISC])}
-
-
-def _token(row: list[str]) -> dict[str, Any]:
-    first, last = row[ID].split("-")
-    return {"first": number_of(first), "last": number_of(last), "form": row[FORM], **_misc(row[MISC])}
 
 
 def _misc(column: str) -> dict[str, Any]:

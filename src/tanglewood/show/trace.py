@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from tanglewood.core.state import State
 from tanglewood.core.system import TransitionSystem
 from tanglewood.errors import ConfigError, OracleError
+from tanglewood.scorers.offers import column_of
+from tanglewood.systems.joint_swap import JointSwap
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tree import Tree
 
@@ -81,9 +83,7 @@ def label_name(
 
 def gold_tags(system: TransitionSystem, sentence: Sentence) -> list[str]:
     """Return the tags of a sentence that the system is to give; none if it gives none."""
-    if not any(move.tags for move in system.moves):
-        return []
-    return sentence.xpos if getattr(system, "tag_column", "") == "xpos" else sentence.upos
+    return column_of(sentence, system) if isinstance(system, JointSwap) else []
 
 
 Decision = tuple[int, int, list[LegalMove]]  # move (or -1: none leads on), label and all legal moves

@@ -77,7 +77,7 @@ def surface_tokens(sentence: Sentence) -> Iterator[tuple[str, tuple[str, ...], s
     """Give the surface of each token, its words, and the white space after it."""
     words = sentence.words
     done = 0
-    for low, high, surface, misc in (*_ranges(sentence), (len(words) + 1, len(words), "", "")):
+    for low, high, surface, misc in (*multiword_ranges(sentence), (len(words) + 1, len(words), "", "")):
         for word in words[done : low - 1]:
             yield word[FORM], (word[FORM],), _space(word[MISC])
         if surface:
@@ -85,7 +85,7 @@ def surface_tokens(sentence: Sentence) -> Iterator[tuple[str, tuple[str, ...], s
         done = high
 
 
-def _ranges(sentence: Sentence) -> Iterator[tuple[int, int, str, str]]:
+def multiword_ranges(sentence: Sentence) -> Iterator[tuple[int, int, str, str]]:
     """Give the first and the last word of each multiword token, its form and its last column."""
     for line in sentence.lines:
         row = line.removesuffix("\r").split("\t")

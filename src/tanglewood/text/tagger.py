@@ -26,6 +26,7 @@ from tanglewood.scorers.encoder import (
     Ints,
     Shapes,
     count_layers,
+    fitting_batch,
     glorot,
     new_encoder,
     number_words,
@@ -98,7 +99,7 @@ class TaggerOptions:
         return replace(
             self,
             epochs=self.epochs or max(10, min(20, 2_000_000 // max(words, 1))),
-            batch_words=self.batch_words or (100 if words < 100_000 else 200),
+            batch_words=self.batch_words or fitting_batch(words),
         )
 
 
