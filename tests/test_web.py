@@ -17,7 +17,9 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 from starlette.testclient import TestClient
 
+from tanglewood.parser import Choices
 from tanglewood.systems import SYSTEMS
+from tanglewood.text.pipeline import Pipeline
 from tanglewood.web.api import Playground
 from tanglewood.web.app import make_app
 from tanglewood.web.limits import Limits
@@ -487,3 +489,56 @@ def test_a_failure_is_told_without_details(monkeypatch):
 def test_limits_must_let_something_through():
     with pytest.raises(ValueError, match="max_words"):
         Limits(max_words=0)
+
+
+class CountingPipeline(Pipeline):
+    """The bundled pipeline, which counts the pieces that were asked for."""
+
+    asked = 0
+
+    def pieces(self, texts, **choices):
+        for piece in Pipeline.pieces(self, texts, **choices):
+            self.asked += 1
+            yield piece
+
+
+@pytest.fixture(scope="module")
+def english():
+    found = Pipeline.load()
+    return CountingPipeline(found.parser, found.tagger, found.tokeniser)
+
+
+def test_text_gets_the_trees_that_the_command_gives_it(english):
+    client = TestClient(make_app(Playground({"en": Model(english.parser, english)})), base_url="http://127.0.0.1")
+    text = "The horse raced past the barn fell."
+    wanted, greedy = ([list(s.tree().heads)[1:] for s in english.parse_text(text, c)] for c in (None, Choices(beam=1)))
+    assert wanted != greedy
+    assert [sentence["heads"] for sentence in post(client, "parse", text=text)["sentences"]] == wanted
+
+
+def test_no_more_text_is_tagged_than_may_be_sent(english):
+    limits = Limits(max_sentences=5)
+    client = TestClient(
+        make_app(Playground({"en": Model(english.parser, english)}, limits)), base_url="http://127.0.0.1"
+    )
+    english.asked = 0
+    assert "more than 5 sentences" in refused(client, "parse", text="Yes. " * 5000)["error"]
+    assert english.asked == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("trace", {"conllu": FIGURE1, "options": {"name": "x"}}),
+        ("parse", {"text": "x", "foo\ud800": 1}),
+        ("parse", {"text": "x", "model": "\ud800"}),
+    ],
+)
+def test_odd_names_in_a_request_are_refused(client, path, body):
+    refused(client, path, **body)
+
+
+def test_a_place_in_the_text_that_is_no_number_is_passed_over(client):
+    conllu = "1\tA\t_\tX\t_\t_\t0\troot\t_\tTokenRange=5:" + "9" * 5000 + "\n\n"
+    (sentence,) = post(client, "parse", conllu=conllu)["sentences"]
+    assert "start" not in sentence["words"][0]
