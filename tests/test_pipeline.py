@@ -303,6 +303,20 @@ def test_damaged_archives_are_errors_that_say_so(model, tmp_path, capsys):
         assert "damaged or breaks off" in err
 
 
+def test_text_that_breaks_off_is_an_error_that_says_where():
+    class Broken(BytesIO):
+        def read1(self, size=-1):
+            data = self.read(4)
+            if not data:
+                raise EOFError("ended early")
+            return data
+
+    found = read_text(Broken(b"a\nb\nc"), "f")
+    assert next(found) == "a\nb\n"
+    with pytest.raises(FormatError, match=r"f:3: .*damaged or breaks off.*ended early"):
+        list(found)
+
+
 def test_half_characters_and_odd_names_do_no_harm(pipeline, tmp_path):
     (sentence,) = pipeline.parse_text("Dax \ud800 zorps")
     assert sentence.forms[1] == "?"
