@@ -31,7 +31,7 @@ Heads = tuple[int, ...]
 NOT_CLOSED = "s0>s1,s1>s0,b0>s1"  # inventories that are not deletion-closed; the first from Shi & Lee 2018
 WITH_A_HOLE = "s0>s1,s1>s0,s0>s3,s3>s0"
 EXTRA_OPTIONS: dict[str, list[dict]] = {
-    "covington": [{"max_degree": 0}, {"max_degree": 1}, {"max_degree": 2}],
+    "covington": [{"max_degree": 0}, {"max_degree": 1}, {"max_degree": 2}, {"every_pair": True}],
     "attardi": [{"degree": 1}, {"degree": 3}, {"reduces": NOT_CLOSED}, {"reduces": WITH_A_HOLE}],
     "attardi-alldeg1": [{"degree": 3}],
     "attardi-all": [{"degree": 3}],

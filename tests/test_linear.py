@@ -132,6 +132,17 @@ def test_unseen_sentences_of_the_same_kind_are_parsed():
     assert wrong <= 0.1 * sum(len(example.words) for example in unseen)
 
 
+@pytest.mark.parametrize("name", ["swap", "three-step"])
+def test_three_step_alone_has_templates_for_its_later_steps(name):
+    from tanglewood.training.config import Config
+    from tanglewood.training.loop import Training
+    from toy import toy_sentences
+
+    learner = Training(Config(learner="linear", system=name), toy_sentences(3)).learner
+    later = [text for text in (*learner.templates.moves, *learner.templates.labels) if text.startswith("later:")]
+    assert ("later:valencies" in later and "later:b0.label" in later) if name == "three-step" else not later
+
+
 def test_every_system_can_be_trained_and_parses():
     from tanglewood.systems import SYSTEMS
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from brute_trees import random_heads
+from brute_trees import all_trees, random_heads
 from exhaustive import (
     COMPILED,
     NOT_CLOSED,
@@ -452,3 +452,39 @@ def test_the_attardi_family_has_the_reduces_of_the_papers(name, reduces):
 def test_the_attardi_stack_is_always_in_the_order_of_the_sentence(n):
     for s in reachable_states(make_system("attardi-all", degree=3), n):
         assert s.stack_nodes() == sorted(s.stack_nodes())
+
+
+@pytest.mark.parametrize("bound", [None, 2, 1, 0])
+def test_covington_with_every_pair_decides_where_the_papers_loops_call_link(bound):
+    """For j = 1..n, for i = j-1 down to 0: LINK(i, j) if one head a word, no cycle and PERMISSIBLE allow an arc."""
+    system = make_system("covington", max_degree=bound, every_pair=True)
+    shift, left_arc, right_arc, no_arc = range(system.n_moves)
+    for gold in [*all_trees(3), *list(all_trees(4))[::7], *list(all_trees(5))[::501]]:
+        built: dict[int, int] = {}
+        s = system.start(len(gold))
+        for j in range(1, len(gold) + 1):
+            for i in range(j - 1, -1, -1):
+                loose = sum(not i <= built.get(k, -1) <= j for k in range(i + 1, j))
+                near = bound is None or i == 0 or loose <= bound
+                free = near and top(built, i) != top(built, j)
+                expected = [no_arc]
+                if free and i > 0 and i not in built:
+                    expected.append(left_arc)
+                if free and j not in built:
+                    expected.append(right_arc)
+                assert sorted(expected) == system.legal_moves(s)
+                move = no_arc
+                if left_arc in expected and gold[i - 1] == j:
+                    move, built[i] = left_arc, j
+                elif right_arc in expected and gold[j - 1] == i:
+                    move, built[j] = right_arc, i
+                system.apply(s, move)
+            assert system.legal_moves(s) == [shift]
+            system.apply(s, shift)
+        assert system.is_final(s)
+
+
+def top(heads: dict[int, int], node: int) -> int:
+    while node in heads:
+        node = heads[node]
+    return node

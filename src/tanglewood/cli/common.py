@@ -22,6 +22,7 @@ OPTIONS = {  # command-line word -> (type, metavar, help); the systems know whic
     "degree": (int, "D", "attardi family: highest distance on the stack between head and modifier (default 2)"),
     "reduces": (str, "LIST", "attardi: an inventory of your own, such as s0>s1,s1>s0,b0>s1"),
     "max-degree": (int, "D", "covington: highest degree of non-projectivity of an arc (default: no bound)"),
+    "every-pair": (bool, None, "covington: look at every pair of words, as in the paper: no SHIFT before that"),
     "tag-column": (str, "COLUMN", "joint-swap: the column whose tags it gives, upos (default) or xpos"),
     "best-tags": (int, "K", "joint-swap: how many tags of the first tagger a word may choose from (default 3)"),
     "tag-threshold": (float, "X", "joint-swap: how far such a tag may be behind the best (default 4)"),
@@ -82,7 +83,10 @@ def add_system_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that some systems take."""
     group = parser.add_argument_group("options of single systems")
     for word, (kind, metavar, help_) in OPTIONS.items():
-        group.add_argument(f"--{word}", type=kind, metavar=metavar, help=help_)
+        if kind is bool:
+            group.add_argument(f"--{word}", action="store_const", const=True, help=help_)
+        else:
+            group.add_argument(f"--{word}", type=kind, metavar=metavar, help=help_)
 
 
 def given_options(args: argparse.Namespace) -> dict[str, Any]:

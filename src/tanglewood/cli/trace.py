@@ -45,7 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the derivation; exit status 1 if the system does not cover the tree."""
-    from tanglewood.show.trace import Step, count_transitions, format_trace, gold_tags, trace, trace_model
+    from tanglewood.scorers.offers import tags_to_give
+    from tanglewood.show.trace import Step, count_transitions, format_trace, trace, trace_model
 
     sentence = choose_sentence(args, trees=args.model is None)
     if args.model:
@@ -60,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         (system,) = make_systems([args.system or "swap"], args).values()
         system.single_root = args.single_root
-        found = trace(system, sentence.tree(), args.oracle, gold_tags(system, sentence))
+        found = trace(system, sentence.tree(), args.oracle, tags_to_give(system, sentence))
     steps: list[Step] = []
     failure = None
     try:

@@ -45,6 +45,7 @@ class TransitionSystem:
 
     def __init__(self, *, single_root: bool = False) -> None:
         self.single_root = single_root
+        self.tag_column = ""  # the column whose tags it gives, in systems that give tags
         self._set_moves(self.all_moves)
 
     def _set_moves(self, moves: tuple[Move, ...]) -> None:

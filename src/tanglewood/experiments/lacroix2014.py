@@ -41,10 +41,6 @@ SYSTEMS: dict[str, dict[str, Any]] = {
     "pseudoproj": {"system": "arc-eager", "oracle": "static", "pseudo_projective": "path"},
     "three-step": {"system": "three-step"},
 }
-BLIND = (
-    " Its own features tell the last two steps of three-step only whether a valency is open, not which (the paper's "
-    "Table 6 does): so these steps find few arcs. A learner that takes a feature model gets the paper's."
-)
 TAGGING = 10.0  # about how much longer a tagger takes to learn than a parser
 ARCS = {"all": "", "projective": "projective_", "nonprojective": "nonprojective_"}
 
@@ -221,8 +217,7 @@ def _differences(results: Data) -> str:
             "non-projective, which is not public; here all files of the treebank together.",
             f"- Tags: {tags}.",
             learner_note(options, "SVMs, those of MaltParser for the first step")
-            + " It learns all steps of all systems; the last epoch is kept."
-            + (BLIND if options["learner"] == "linear" and "templates" not in options["settings"] else ""),
+            + " It learns all steps of all systems; the last epoch is kept.",
             "- Anchors are artificial, as in the paper's row (4); pseudoproj has the encoding `path`, as in the paper.",
             f"- {options['folds']} folds, dealt out at random by the seed {options['seed']}.",
         ]

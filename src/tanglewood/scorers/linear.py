@@ -21,9 +21,9 @@ from tanglewood.scorers.linear_beam import BeamTrainer
 from tanglewood.scorers.linear_core import LinearCore, LinearTrainer
 from tanglewood.scorers.linear_features import FeatureSet, WordTable
 from tanglewood.scorers.linear_weights import MOST_CLASSES, LearningWeights, Weights
-from tanglewood.scorers.templates import SHIPPED, TemplateLists, Templates, tag_templates
+from tanglewood.scorers.templates import LATER, SHIPPED, TemplateLists, Templates, tag_templates
 from tanglewood.scorers.words import ROOT, Word
-from tanglewood.systems.joint_swap import JointSwap
+from tanglewood.systems.three_step import ThreeStep
 from tanglewood.treebank.sentence import Sentence
 
 MOST_REMEMBERED = 200_000  # words whose numbers a workspace keeps
@@ -117,7 +117,7 @@ def restore_tables(
 
 def feature_sets(task: Task, templates: Templates) -> tuple[FeatureSet, FeatureSet, FeatureSet]:
     """Return the features of moves, of labels and of tags; for all of them words have the tags given so far."""
-    column = task.system.tag_column if isinstance(task.system, JointSwap) else ""
+    column = task.system.tag_column
     numbers = [crc32(tag.encode()) for tag in task.tags]
     moves = FeatureSet(templates.moves, tag_column=column, tags=numbers)
     labels = FeatureSet(templates.labels, arc=True, tag_column=column, tags=numbers)
@@ -283,12 +283,13 @@ class LinearLearner:
     @classmethod
     def begin(cls, task: Task, sentences: Sequence[Sentence], options: LinearOptions, seed: int) -> LinearLearner:
         """Return a learner; a feature model of the papers needs to know which columns the training data have."""
-        templates = Templates.read(options.templates) if options.templates else SHIPPED
+        shipped = SHIPPED + LATER if isinstance(task.system, ThreeStep) else SHIPPED
+        templates = Templates.read(options.templates) if options.templates else shipped
         if options.features:
             if options.templates:
                 raise ConfigError("templates of one's own and a feature model exclude each other")
             templates = linear_templates(options.features, task.system, sentences)
-        if isinstance(task.system, JointSwap) and not templates.tags:
+        if task.system.tag_column and not templates.tags:
             templates = replace(templates, tags=tag_templates(task.system.tag_column))
         return cls(
             task,

@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Sequence
 from zlib import crc32
 
+from tanglewood.core.system import TransitionSystem
 from tanglewood.scorers.base import Task
 from tanglewood.scorers.words import Word, words_of
 from tanglewood.systems.joint_swap import JointSwap
@@ -31,7 +32,7 @@ class Tagging:
 
     def tags_of(self, sentence: Sentence) -> list[int]:
         """Return the tags in the column as numbers, indexed by node."""
-        return [-1, *(self.numbers.get(tag, -1) for tag in column_of(sentence, self.system))]
+        return [-1, *(self.numbers.get(tag, -1) for tag in tags_to_give(self.system, sentence))]
 
     def read(self, sentence: Sentence, gold: Sequence[int] = ()) -> tuple[list[Word], array[int]]:
         """Return the words, with the first tagger's tags, and the table of what is offered, gold tags among it."""
@@ -56,16 +57,16 @@ class Tagging:
 
     def written(self, sentence: Sentence, tags: Sequence[int]) -> Sentence:
         """Return the sentence with the tags given to its words, and without choices."""
-        old = column_of(sentence, self.system)
+        old = tags_to_give(self.system, sentence)
         new = [self.names[tag] if tag >= 0 else before for tag, before in zip(tags, old, strict=True)]
         columns = [sentence.lemmas, sentence.upos, sentence.xpos, sentence.feats]
         columns[self.place - 1] = new
         return without_choices(sentence.with_columns(*columns))
 
 
-def column_of(sentence: Sentence, system: JointSwap) -> list[str]:
-    """Return the column of tags that the system gives."""
-    return sentence.upos if system.tag_column == "upos" else sentence.xpos
+def tags_to_give(system: TransitionSystem, sentence: Sentence) -> list[str]:
+    """Return the tags of a sentence that the system is to give; none if it gives none."""
+    return {"upos": sentence.upos, "xpos": sentence.xpos}.get(system.tag_column, [])
 
 
 def _summary(choices: Sequence[Choice]) -> int:

@@ -92,6 +92,9 @@ class Templates(TemplateLists):
     labels: tuple[str, ...]
     tags: tuple[str, ...] = ()
 
+    def __add__(self, other: Templates) -> Templates:
+        return Templates(self.moves + other.moves, self.labels + other.labels, self.tags + other.tags)
+
 
 def parse_template(text: str, *, arc: bool = False) -> list[Atom]:
     """Return the atoms of a template; ``arc`` says whether it may speak of h and d."""
@@ -200,6 +203,31 @@ SHIPPED = Templates(
         d.upos h.upos h.left1.label, d.upos h.upos h.right1.label, d.upos h.lemma h.left1.label
         d.feats h.left1.label, d.feats h.right1.label
         s2.upos, s2.lemma, b0.upos, b0.lemma, d.upos s2.upos, d.upos b0.upos, d.upos h.upos b0.upos
+    """),
+)
+
+# Besides, for the two passes of three-step, where b0 is the word in question and still hangs on its anchor: what the
+# paper's Table 6 has, and their pairs. PutValency makes no arc, so its label has no h and d to look at.
+LATER = Templates(
+    moves=template_lines("""
+        later:valencies, later:valencies b0.upos, later:valencies b0.lemma, later:valencies b0.feats
+        later:valencies b0.upos b0.label, later:valencies b0.left1.label, later:valencies b0.right1.label
+        later:b0.label, later:b0.upos b0.label, later:b0.lemma b0.label, later:b0.feats b0.label
+        later:b0.head.form, later:b0.head.lemma, later:b0.head.upos, later:b0.head.feats, later:b0.head.label
+        later:b0.upos b0.head.upos, later:b0.lemma b0.head.lemma, later:b0.lemma b0.head.upos
+        later:b0.upos b0.head.lemma, later:b0.feats b0.head.upos, later:b0.feats b0.head.feats
+        later:b0.label b0.head.upos, later:b0.label b0.head.lemma, later:b0.label b0.head.label
+        later:b0.upos b0.label b0.head.upos, later:b0.label b0.head.upos b0.head.head.upos
+        later:b0-b0.head.distance, later:b0.label b0-b0.head.distance, later:b0.label b0.head.upos b0-b0.head.distance
+        later:b0.head.sidelabels, later:b0.label b0.head.sidelabels, later:b0.upos b0.head.upos b0.head.sidelabels
+        later:b0.previous.form, later:b0.previous.upos, later:b0.previous.previous.upos
+        later:b0.next.form, later:b0.next.upos, later:b0.next.next.upos, later:b0.previous.upos b0.upos b0.next.upos
+        later:b0.label b0.previous.upos, later:b0.label b0.next.upos
+    """),
+    labels=template_lines("""
+        later:b0.lemma, later:b0.upos, later:b0.feats, later:b0.label, later:b0.left1.label, later:b0.left1.lemma
+        later:b0.upos b0.label, later:b0.lemma b0.label, later:b0.feats b0.label, later:b0.upos b0.feats
+        later:b0.head.upos b0.label, later:b0.head.lemma b0.label, later:b0.upos b0.head.upos b0.label
     """),
 )
 

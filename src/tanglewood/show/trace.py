@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 from tanglewood.core.state import State
 from tanglewood.core.system import TransitionSystem
 from tanglewood.errors import ConfigError, OracleError
-from tanglewood.scorers.offers import column_of
-from tanglewood.systems.joint_swap import JointSwap
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tree import Tree
 
@@ -79,11 +77,6 @@ def label_name(
     """Return what a move carries: a label, or a tag where the move gives one; None for nothing."""
     known = tag_names if system.moves[move].tags else names
     return known[number] if system.moves[move].labelled and 0 <= number < len(known) else None
-
-
-def gold_tags(system: TransitionSystem, sentence: Sentence) -> list[str]:
-    """Return the tags of a sentence that the system is to give; none if it gives none."""
-    return column_of(sentence, system) if isinstance(system, JointSwap) else []
 
 
 Decision = tuple[int, int, list[LegalMove]]  # move (or -1: none leads on), label and all legal moves

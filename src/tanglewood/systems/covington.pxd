@@ -6,6 +6,7 @@ cdef int SHIFT, LEFT_ARC, RIGHT_ARC, NO_ARC
 
 cdef class Covington(FrontArcSystem):
     cdef readonly int bound
+    cdef readonly bint every_pair
     cdef void _start(self, State s) noexcept nogil
     cdef bint _is_final(self, State s) noexcept nogil
     cdef bint _is_legal(self, State s, int move, int label) noexcept nogil
@@ -15,6 +16,7 @@ cdef class Covington(FrontArcSystem):
 
 cdef class StaticOracle(Oracle):
     cdef int[::1] leftmost
+    cdef bint every_pair
     cdef int _move(self, State s) noexcept nogil
 
 cdef class DynamicOracle(LossOracle):

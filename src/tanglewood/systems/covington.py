@@ -2,7 +2,8 @@
 
 For j = 1..n, for i = j-1 down to 0: LINK(i, j). As transitions over (left list, skipped list, buffer): the stack is
 the left list, its top is i, the buffer's front is j; the nodes between are skipped. SHIFT drops the rest of the left
-list. Words left without a head hang on 0. O(n^2) moves. MaltParser's covnonproj, and covproj with max_degree=0.
+list; with every_pair, as in the paper, it waits till nothing is left of it. Words left without a head hang on 0. O(n^2)
+moves. MaltParser's covnonproj, and covproj with max_degree=0.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ SHIFT, LEFT_ARC, RIGHT_ARC, NO_ARC = range(4)
 class StaticOracle(Oracle):
     """Link what is linked in the gold tree; SHIFT when nothing further left is linked to the buffer's front."""
 
+    def __init__(self, system: Covington) -> None:
+        Oracle.__init__(self, system)
+        self.every_pair = system.every_pair
+
     def _prepare(self) -> None:
         self.leftmost = leftmost_dependents(self.heads)
 
@@ -33,7 +38,7 @@ class StaticOracle(Oracle):
             return LEFT_ARC
         if self.heads[j] == i:
             return RIGHT_ARC
-        return NO_ARC if self.heads[j] < i or self.leftmost[j] < i else SHIFT
+        return NO_ARC if self.every_pair or self.heads[j] < i or self.leftmost[j] < i else SHIFT
 
 
 class DynamicOracle(LossOracle):
@@ -90,7 +95,8 @@ class Covington(FrontArcSystem):
     covers = "all trees; with max_degree=d those whose arcs between words have degree <= d (Nivre 2007)"
     paper = "Covington 2001; Nivre 2007"
     options: ClassVar[dict[str, str]] = {
-        "max_degree": "highest degree of non-projectivity an arc may have; unbounded if not given"
+        "max_degree": "highest degree of non-projectivity an arc may have; unbounded if not given",
+        "every_pair": "whether every pair of words is looked at, as in the paper; else a SHIFT may come before",
     }
     oracles: ClassVar[dict[str, type]] = {"static": StaticOracle, "dynamic": DynamicOracle}
     aside_name = "Skipped"
@@ -101,11 +107,12 @@ class Covington(FrontArcSystem):
         Move("NO-ARC"),
     )
 
-    def __init__(self, *, max_degree: int | None = None, single_root: bool = False) -> None:
+    def __init__(self, *, max_degree: int | None = None, every_pair: bool = False, single_root: bool = False) -> None:
         FrontArcSystem.__init__(self, single_root=single_root)
         if max_degree is not None and max_degree < 0:
             raise ConfigError(f"max_degree={max_degree}: a degree is 0, 1, 2, ...; leave it out for no bound")
         self.bound = -1 if max_degree is None else max_degree
+        self.every_pair = every_pair
 
     def _start(self, s: State) -> None:
         # The left list is always a prefix of 0..n: its nodes are laid out once, depth says how many are on it.
@@ -125,7 +132,7 @@ class Covington(FrontArcSystem):
         if s.left == 0:
             return False
         if move == SHIFT:
-            return True
+            return s.depth == 0 or not self.every_pair
         if s.depth == 0:
             return False
         if move == NO_ARC:

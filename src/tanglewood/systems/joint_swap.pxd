@@ -5,7 +5,6 @@ from tanglewood.systems.swap cimport Swap
 cdef int SHIFT, RESHIFT, FIRST_TAG
 
 cdef class JointSwap(Swap):
-    cdef readonly object tag_column
     cdef readonly int best_tags
     cdef readonly double tag_threshold
     cdef bint _is_legal(self, State s, int move, int label) noexcept nogil

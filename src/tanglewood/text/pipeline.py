@@ -13,7 +13,6 @@ from tanglewood import __version__
 from tanglewood.errors import ModelError, TanglewoodError
 from tanglewood.parser import Choices, Parser, in_chunks
 from tanglewood.store import load_model, save_model
-from tanglewood.systems.joint_swap import JointSwap
 from tanglewood.text.raw import Token
 from tanglewood.text.tagger import Tagger, Tags
 from tanglewood.text.tokeniser import Tokeniser
@@ -50,8 +49,7 @@ class Pipeline:
     @property
     def offered(self) -> str:
         """The column whose tags the parser chooses itself, from what the tagger offers; mostly there is none."""
-        system = self.parser.model.task.system
-        return system.tag_column if isinstance(system, JointSwap) else ""
+        return self.parser.model.task.system.tag_column
 
     def parse_text(self, text: str, choices: Choices | None = None) -> list[Sentence]:
         """Return the sentences of a text with their trees."""

@@ -16,11 +16,10 @@ from tanglewood.evaluate.scores import Scores, evaluate
 from tanglewood.parser import Parser, guess_of, guesses_of
 from tanglewood.scorers import learner_class
 from tanglewood.scorers.base import Example, Guess, Learner, Model, Task
-from tanglewood.scorers.offers import Tagging, column_of
+from tanglewood.scorers.offers import Tagging, tags_to_give
 from tanglewood.scorers.words import OPTIONAL, Columns, words_of
 from tanglewood.store import load_model, save_model
 from tanglewood.systems import make_decoder, make_system
-from tanglewood.systems.joint_swap import JointSwap
 from tanglewood.training.config import Config
 from tanglewood.training.guide import parse_by_folds
 from tanglewood.transforms.pseudo_projective import Scheme, fitting_scheme, projectivize
@@ -168,7 +167,7 @@ class Training:
                 if scores is not None:
                     described["dev"] = {"las": round(scores.las, 4), "uas": round(scores.uas, 4)}
                     if self.task.tags:
-                        column = self.description["options"].get("tag_column", "upos")
+                        column = self.task.system.tag_column
                         described["dev"][column] = round(getattr(scores, column), 4)
                 self.best = (0.0 if scores is None else scores.las, self._parser(parser.model, described))
             assert self.best is not None
@@ -230,9 +229,7 @@ def _train(config: Config, sentences: Sequence[Sentence]) -> Parser:
 
 def _tags(system: TransitionSystem, sentences: Sequence[Sentence]) -> list[str]:
     """Return the tags that a system can learn to give, if it gives any."""
-    if not isinstance(system, JointSwap):
-        return []
-    return sorted({tag for sentence in sentences for tag in column_of(sentence, system)})
+    return sorted({tag for sentence in sentences for tag in tags_to_give(system, sentence)})
 
 
 def _with_tags(task: Task) -> Callable[[Example, Sentence], Example]:

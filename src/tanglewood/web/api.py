@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from tanglewood import __version__
 from tanglewood.core.system import TransitionSystem
 from tanglewood.errors import OracleError, TreeError
+from tanglewood.scorers.offers import tags_to_give
 from tanglewood.show.record import record
-from tanglewood.show.trace import Step, count_transitions, gold_tags, trace, trace_model
+from tanglewood.show.trace import Step, count_transitions, trace, trace_model
 from tanglewood.systems import SYSTEMS
 from tanglewood.treebank.conllu import read
 from tanglewood.treebank.sentence import HEAD, Sentence
@@ -79,7 +80,7 @@ class Playground:
         steps: list[Step] = []
         problem = None
         try:
-            self._collect(trace(system, sentence.tree(), oracle, gold_tags(system, sentence)), steps, deadline)
+            self._collect(trace(system, sentence.tree(), oracle, tags_to_give(system, sentence)), steps, deadline)
         except OracleError as error:
             problem = str(error)
         about = {"guide": guide, "system": system.name, "options": dict(body.get("options") or {}), "oracle": oracle}

@@ -11,7 +11,7 @@ from tanglewood.systems import make_system
 from tanglewood.web.limits import Problem
 
 Body = Mapping[str, Any]
-KINDS: dict[str, type] = {"degree": int, "max_degree": int, "single_root": bool}  # options that are not texts
+KINDS: dict[str, type] = {"degree": int, "max_degree": int, "every_pair": bool, "single_root": bool}  # else: texts
 LONGEST_OPTION = 200
 
 
