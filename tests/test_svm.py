@@ -316,7 +316,9 @@ def test_the_models_have_as_many_features_as_the_papers_say():
 
 def test_nodes_are_those_that_arcs_join():
     assert {"s0.form", "b0.form", "b3.xpos", "s1.xpos", "s0.head.form"} <= {*templates_of("nivre2006", "arc-eager")}
-    assert {"s1.form", "s0.form", "b2.xpos", "s2.xpos", "s0.right1.label"} <= {*templates_of("nivre2006", "swap")}
+    assert {"s1.form", "s0.form", "u2.xpos", "s2.xpos", "s0.right1.label"} <= {*templates_of("nivre2006", "swap")}
+    only_swap = {*templates_of("nivre2006", "swap")} - {*templates_of("nivre2006", "arc-standard")}
+    assert only_swap == {"b0.xpos"}  # a word that was put back; elsewhere it is u0
     assert not any("head" in text for text in templates_of("nivre2006", "swap"))
 
 
@@ -367,6 +369,26 @@ def test_context_nodes_are_those_without_a_head_between_top_and_front():
             assert addresses.nodes(s) == expected
             system.apply(s, random.choice(system.legal_moves(s)))
     assert seen > 100
+
+
+@pytest.mark.parametrize("name", ["swap", "arc-standard", "arc-eager", "attardi-all", "covington"])
+def test_unread_words_are_those_that_were_never_on_the_stack(name):
+    from tanglewood.core.features import Addresses
+    from tanglewood.systems import make_system
+
+    system, random = make_system(name), Random(6)
+    addresses = Addresses(["u0", "u1", "u2"])
+    put_back = 0
+    for _ in range(60):
+        s = system.start(7)
+        been = {*s.stack_nodes()}
+        while not system.is_final(s):
+            unread = [node for node in s.buffer_nodes() if node not in been]
+            assert addresses.nodes(s) == [*unread, -1, -1, -1][:3]
+            put_back += len(unread) < len(s.buffer_nodes())
+            system.apply(s, random.choice(system.legal_moves(s)))
+            been |= {*s.stack_nodes()}
+    assert (put_back > 100) == (name == "swap")
 
 
 def test_valencies_and_labels_of_a_side_are_features():

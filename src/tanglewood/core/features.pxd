@@ -1,6 +1,6 @@
 from tanglewood.core.state cimport State
 
-cdef int STACK, BUFFER, ASIDE, CONTEXT, LEFT1, LEFT2, RIGHT1, RIGHT2, HEAD, PREVIOUS, NEXT
+cdef int STACK, BUFFER, ASIDE, CONTEXT, UNREAD, LEFT1, LEFT2, RIGHT1, RIGHT2, HEAD, PREVIOUS, NEXT
 
 cdef class Addresses:
     cdef readonly object names

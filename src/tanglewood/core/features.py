@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from tanglewood.core.state import State
 from tanglewood.errors import ConfigError
 
-LISTS = {"s": 0, "b": 1, "a": 2, "c": 3}  # stack, buffer, aside, context
+LISTS = {"s": 0, "b": 1, "a": 2, "c": 3, "u": 4}  # stack, buffer, aside, context, unread
 STEPS = {"": 0, "left1": 1, "left2": 2, "right1": 3, "right2": 4, "head": 5, "previous": 6, "next": 7}
-STACK, BUFFER, ASIDE, CONTEXT = range(4)
+STACK, BUFFER, ASIDE, CONTEXT, UNREAD = range(5)
 LEFT1, LEFT2, RIGHT1, RIGHT2, HEAD, PREVIOUS, NEXT = range(1, 8)
 
 
@@ -20,8 +20,9 @@ class Addresses:
 
     s0, s1, ... count from the top of the stack, b0, b1, ... from the front of the buffer, a0, a1, ... from the end of
     the second list, c0, c1, ... through the context stack of Nivre 2007: the nodes between s0 and b0 that have no head
-    between them, the one closest to s0 first; up to two steps follow: left1, left2, right1, right2 (outermost
-    dependents), head, previous or next (neighbours in the sentence).
+    between them, the one closest to s0 first, u0, u1, ... through the words of the buffer that have never been on the
+    stack (MaltParser's Lookahead); up to two steps follow: left1, left2, right1, right2 (outermost dependents), head,
+    previous or next (neighbours in the sentence).
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -36,11 +37,12 @@ class Addresses:
     @staticmethod
     def _parse(name: str) -> tuple[int, int, int, int]:
         start, *steps = name.split(".")
-        match = re.fullmatch(r"([sbac])(\d)", start)
+        match = re.fullmatch(r"([sbacu])(\d)", start)
         if match is None or len(steps) > 2 or any(step not in STEPS or not step for step in steps):
             known = ", ".join(step for step in STEPS if step)
             raise ConfigError(
-                f"unknown address {name!r}; it should be s0..s9, b0..b9, a0..a9 or c0..c9 and up to two of {known}"
+                f"unknown address {name!r}; it should be s0..s9, b0..b9, a0..a9, c0..c9 or u0..u9, "
+                f"and up to two of {known}"
             )
         first, second = (*(STEPS[step] for step in steps), 0, 0)[:2]
         return (LISTS[match[1]], int(match[2]), first, second)
@@ -52,7 +54,9 @@ class Addresses:
         if self.lists[index] == STACK:
             if place < s.depth:
                 node = s.stack[s.depth - 1 - place]
-        elif self.lists[index] == BUFFER:
+        elif self.lists[index] == BUFFER or self.lists[index] == UNREAD:
+            if self.lists[index] == UNREAD:
+                place += s.put_back
             if place < s.left:
                 node = s.buffer[s.left - 1 - place]
         elif self.lists[index] == CONTEXT:

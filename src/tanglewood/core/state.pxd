@@ -10,7 +10,7 @@ cdef class State:
     cdef public int[::1] left1, left2, right1, right2
     cdef int[::1] offers
     cdef int offer_width
-    cdef public int depth, left, aside_depth, phase, steps, arcs, count, repaired
+    cdef public int depth, left, aside_depth, phase, steps, arcs, count, repaired, put_back
     cdef void _clear(self) noexcept nogil
     cdef void _copy_from(self, State other) noexcept nogil
     cdef int _size(self) noexcept nogil

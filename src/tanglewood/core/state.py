@@ -19,7 +19,8 @@ class State:
     systems need has a field of its own: ``aside`` is a second list (skipped words, the other plane's stack, open
     valencies, with ``aside_labels`` beside it), ``component`` a union-find forest over the arcs, ``marks`` a number
     per word, ``phase`` and ``count`` a number per configuration. ``repaired`` counts the words a final step hung
-    on the root word to keep the tree single-rooted.
+    on the root word to keep the tree single-rooted, ``put_back`` those at the front of the buffer that were on the
+    stack before.
 
     ``offers`` belongs to the sentence, not to the configuration: for every node ``offer_width`` ints, the tags that a
     word may be given (-1: no more) and a number that stands for all of them; it has none where all tags are allowed.
@@ -57,7 +58,7 @@ class State:
     def _clear(self) -> None:
         """Forget all arcs and empty every list; a system's start fills stack and buffer."""
         self.depth = self.left = self.aside_depth = self.phase = self.steps = self.arcs = self.count = 0
-        self.repaired = 0
+        self.repaired = self.put_back = 0
         for i in range(6 * (self.n + 2)):
             self.block[i] = -1
         for i in range(6 * (self.n + 2), 8 * (self.n + 2)):
@@ -81,10 +82,11 @@ class State:
         self.arcs = other.arcs
         self.count = other.count
         self.repaired = other.repaired
+        self.put_back = other.put_back
 
     def _size(self) -> int:
         """Number of ints that `_save` writes."""
-        return FIELDS * (self.n + 2) + 8
+        return FIELDS * (self.n + 2) + 9
 
     def _save(self, pool: array[int], start: int) -> None:
         """Write everything to a place in a pool of ints."""
@@ -99,6 +101,7 @@ class State:
         pool[start + size + 5] = self.arcs
         pool[start + size + 6] = self.count
         pool[start + size + 7] = self.repaired
+        pool[start + size + 8] = self.put_back
 
     def _load(self, pool: array[int], start: int) -> None:
         """Read everything back."""
@@ -113,6 +116,7 @@ class State:
         self.arcs = pool[start + size + 5]
         self.count = pool[start + size + 6]
         self.repaired = pool[start + size + 7]
+        self.put_back = pool[start + size + 8]
 
     def _attach(self, head: int, dependent: int, label: int) -> None:
         """Add the arc head -> dependent; a head the dependent had before is replaced."""

@@ -4,7 +4,9 @@ They are written with the papers' names of the nodes: i and j are the two nodes 
 one; below is the node under i on the stack; ahead1, ahead2, ahead3 are the words after j. Where arcs join the stack's
 top and the buffer's front (arc-eager, arc-hybrid, covington, planar) i is s0 and j is b0, as in the papers. Where they
 join the two topmost nodes of the stack (arc-standard, swap, the Attardi family) i is s1, j is s0, and what is ahead
-begins with b0: the way MaltParser's models for its stack systems differ from those for arc-eager.
+begins with u0, the first word that was never on the stack: the way MaltParser's models for its stack systems differ
+from those for arc-eager. A feature may be for systems of one sort only: front, stack, or swap, where b0 may be a word
+that SWAP put back (MaltParser's Input[0]).
 
 cpos and pos are CPOSTAG and POSTAG of CoNLL-X. In CoNLL-U they are UPOS and XPOS; where XPOS is empty, or has more
 values than tagsets of the time had, pos is UPOS and there is no cpos. Columns without any value are left out ("if
@@ -21,13 +23,14 @@ from tanglewood.errors import ConfigError
 from tanglewood.scorers.templates import STEPS, Templates, step_of, template_lines
 from tanglewood.scorers.words import OPTIONAL, words_of
 from tanglewood.systems.arc_hybrid import ArcHybrid
+from tanglewood.systems.swap import Swap
 from tanglewood.systems.three_step import ThreeStep
 from tanglewood.treebank.sentence import Sentence
 
 MOST_TAGS = 100  # different XPOS that still count as parts of speech; most tagsets of CoNLL-X have fewer
 
 FRONT = {"i": "s0", "j": "b0", "below": "s1", "ahead1": "b1", "ahead2": "b2", "ahead3": "b3"}
-STACK = {"i": "s1", "j": "s0", "below": "s2", "ahead1": "b0", "ahead2": "b1", "ahead3": "b2"}
+STACK = {"i": "s1", "j": "s0", "below": "s2", "ahead1": "u0", "ahead2": "u1", "ahead3": "u2"}
 NEXT = {"i": "s0", "j": "b0"}  # in the later steps of three-step
 
 # Nivre et al. 2006 (CoNLL-X), the features that all languages share: 20 of them, stated for arc-eager; Nivre 2009 takes
@@ -41,7 +44,7 @@ NIVRE_2006 = """
     below.pos, ahead1.form, ahead1.pos, ahead2.pos, ahead3.pos
     i.left1.label, i.right1.label, j.left1.label
     front: i.label, front: i.head.form
-    stack: j.right1.label
+    stack: j.right1.label, swap: b0.pos
 """
 
 # Nivre 2007, section 5.2: the core set, 22 features by count, though the paper says 20, for covington. c0 and c1 are k
@@ -92,10 +95,11 @@ def resolve(templates: Sequence[str], system: TransitionSystem, sentences: Seque
     columns = _columns(sentences)
     first = system.first if isinstance(system, ThreeStep) else system
     is_front = isinstance(first, FrontArcSystem | ArcHybrid)
+    places = {"", "front"} if is_front else {"", "stack", "swap"} if isinstance(first, Swap) else {"", "stack"}
     found = []
     for text in templates:
         place, _, rest = text.rpartition(": ")
-        if place and (place == "front") != is_front:
+        if place not in places:
             continue
         step, atoms = step_of(rest)
         if step == 2 and first is system:  # it has one step only

@@ -228,7 +228,10 @@ class Swap(ArcStandard):
             s.buffer[s.left] = s.stack[s.depth - 1]
             s.left += 1
             s.stack[s.depth - 1] = s.stack[s.depth]
+            s.put_back += 1
         else:
+            if move == SHIFT and s.put_back > 0:
+                s.put_back -= 1
             ArcStandard._apply(self, s, move, label)
 
     def max_steps(self, n: int) -> int:
