@@ -354,8 +354,8 @@ def _notes(results: Data) -> str:
     lines = [
         "- The last two rows have predicted tags, lemmas and features, all others those of the treebank: compare these "
         "two with each other only (the paper has a beam, these are greedy). Both get the same tagger, and its tags for "
-        f"the training data by folds; the joint parser chooses from its best {TAG_COLUMN.upper()}, the pipeline has one. {TAG_COLUMN.upper()} right: joint "
-        f"{number(tags['joint'], 2)}%, pipeline {number(tags['pipeline'], 2)}%.",
+        f"the training data by folds; the joint parser chooses from its best {TAG_COLUMN.upper()}, the pipeline has "
+        f"one. {TAG_COLUMN.upper()} right: joint {number(tags['joint'], 2)}%, pipeline {number(tags['pipeline'], 2)}%.",
         "- Learners: linear for systems of moves, learning from the oracle's configurations only; arcs for MST and "
         "exact inference, so that ALLs0s1 has two rows which differ in learner and search; svm with the features of "
         "Nivre et al. 2006 for Malt-06, which guides MST + Malt.",
