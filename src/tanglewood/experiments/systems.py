@@ -99,7 +99,7 @@ ROWS = {
         },
         size=2.0,
     ),
-    "mst": Row("MST", "McDonald et al. 2005", ("core/spanning.py", ARCS), {"search": "mst"}, size=2.0),
+    "mst": Row("MST", "McDonald et al. 2005", ("core/spanning.py", ARCS), {"search": "mst"}, size=3.0),
     "mst-malt": Row(
         "MST + Malt, stacked",
         "Nivre & McDonald 2008",
@@ -169,14 +169,10 @@ def arguments_of(config: Config) -> list[str]:
         if option.name == "options":
             found += [word for key, item in value.items() for word in (f"--{key.replace('_', '-')}", str(item))]
         elif option.name == "settings":
-            found += [word for key, item in value.items() for word in ("--set", f"{key}={_toml(item)}")]
+            found += [word for key, item in value.items() for word in ("--set", f"{key}={item}")]
         elif value != option.default:
             found += [f"--{option.name.replace('_', '-')}", str(value)]
     return found
-
-
-def _toml(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def run(
