@@ -31,7 +31,7 @@ NAMED = {
     "Su, eager oracle": {"system": "swap", "oracle": "eager"},
     "Su, lazy oracle": {"system": "swap", "oracle": "lazy"},
     "Spp": {"system": "arc-standard", "pseudo_projective": "head"},
-    "Malt-06": {"learner": "svm", "settings": {"features": "nivre2006"}, "pseudo_projective": "head"},
+    "Malt-06 features, SVM": {"learner": "svm", "settings": {"features": "nivre2006"}, "pseudo_projective": "head"},
     "MST": {"search": "mst", "guide": ""},
     "MST + Malt, stacked": {"search": "mst", "guide": "malt-06.tw"},
     "Covington, d = 0": {"system": "covington", "options": {"max_degree": 0}},
@@ -165,7 +165,7 @@ def test_without_scikit_learn_rows_are_missing_and_the_report_says_so(finished, 
     assert list(results["skipped"]) == ["malt-06", "mst-malt"]
     assert list(results["scores"]) == [name for name in ROWS if name not in results["skipped"]]
     text = (tmp_path / "run/report.md").read_text()
-    assert "- Not run: Malt-06, as scikit-learn is not installed." in text
+    assert "- Not run: Malt-06 features, SVM: scikit-learn is not installed." in text
     assert "(../../src/tanglewood/scorers/arcs.py) | gold | - | - | - | - | - | - |" in text
     assert "not all of them were run" in text
 

@@ -87,7 +87,7 @@ ROWS = {
     "su-lazy": Row("Su, lazy oracle", "Nivre, Kuhlmann & Hall 2009", (SWAP,), {"system": "swap", "oracle": "lazy"}),
     "spp": Row("Spp", "Nivre 2009", (STANDARD, TRANSFORM), {"system": "arc-standard", "pseudo_projective": "head"}),
     "malt-06": Row(
-        "Malt-06",
+        "Malt-06 features, SVM",
         "Nivre et al. 2006",
         (MODELS, "scorers/svm.py", EAGER, TRANSFORM),
         {
@@ -360,6 +360,6 @@ def _notes(results: Data) -> str:
         "labels unchanged. The others follow the oracle as far as it goes where a tree is beyond them.",
         "- Shi & Lee (2018) say which trees a system can derive, not what a greedy parser with it finds: more reduces "
         "are also more to choose from.",
-        *(f"- Not run: {ROWS[name].name}, as {why}." for name, why in results["skipped"].items()),
+        *(f"- Not run: {ROWS[name].name}: {why}." for name, why in results["skipped"].items()),
     ]
     return "\n".join(lines)
