@@ -21,6 +21,7 @@ from tanglewood.cli.common import use_one_matrix_thread
 from tanglewood.evaluate.scores import compare, evaluate
 from tanglewood.evaluate.significance import McNemar
 from tanglewood.parser import Parser
+from tanglewood.treebank.choices import with_first_choices
 from tanglewood.treebank.sentence import Sentence
 from timing import print_markdown
 
@@ -69,7 +70,7 @@ def measure(folder: Path, args: argparse.Namespace) -> list[dict[str, object]]:
     tagger, tagged_train, tagged_dev = prepare_tags(parts["train"], parts["dev"], plan)
     tagged_test = offering(tagger, parts["test"], args.tag_column)
     data = {"train": tagged_train, "dev": tagged_dev, "test": tagged_test}
-    plain = {name: [first_choice(s, args.tag_column) for s in sentences] for name, sentences in data.items()}
+    plain = {name: [with_first_choices(s, args.tag_column) for s in sentences] for name, sentences in data.items()}
     variants: dict[str, tuple[dict[str, object], dict[str, list[Sentence]]]]
     variants = {"tagger, then swap": ({"system": "swap"}, plain)}
     for best in args.best_tags.split(","):
@@ -115,16 +116,6 @@ def p_value(first: list[bool], second: list[bool]) -> str:
     """McNemar's test of two lists; a dash if they are the same."""
     only = [sum(map(lt, *pair)) for pair in ((second, first), (first, second))]
     return f"{McNemar(*only).p_value:.3f}" if any(only) else "-"
-
-
-def first_choice(sentence: Sentence, column: str) -> Sentence:
-    """The sentence with the first tagger's tags, and without choices."""
-    from tanglewood.treebank.choices import read_choices, without_choices
-
-    tags = [read_choices(misc)[0][0] for misc in sentence.misc]
-    columns: dict[str, list[str]] = {name: getattr(sentence, name) for name in ("lemmas", "upos", "xpos", "feats")}
-    columns[column] = tags
-    return without_choices(sentence.with_columns(*columns.values()))
 
 
 def train(choices: dict[str, object], data: dict[str, list[Sentence]], path: Path, args: argparse.Namespace) -> Parser:

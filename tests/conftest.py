@@ -4,6 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from tanglewood.cli.common import use_one_matrix_thread
+
+use_one_matrix_thread()  # before NumPy is imported: tests that run side by side would wait for each other's threads
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run the tests marked slow too")

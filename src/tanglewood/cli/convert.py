@@ -31,8 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     direction = parser.add_mutually_exclusive_group()
     direction.add_argument(
         "--projectivize",
-        choices=("head", "path", "head+path"),
-        help="lift non-projective arcs and encode them in the labels (Nivre & Nilsson 2005)",
+        choices=("head", "path", "head+path", "baseline"),
+        help="lift non-projective arcs and encode them in the labels (Nivre & Nilsson 2005; baseline: do not)",
     )
     direction.add_argument(
         "--deprojectivize", action="store_true", help="undo it; the labels say which encoding was used"
@@ -53,16 +53,18 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _converted(args: argparse.Namespace, reading: Reading) -> Iterator[Sentence]:
-    from tanglewood.transforms.pseudo_projective import Scheme, deprojectivize, projectivize, scheme_of
+    from tanglewood.transforms.pseudo_projective import Scheme, deprojectivize, lifted, projectivize, scheme_of
     from tanglewood.treebank.conllu import convert
 
-    scheme = Scheme(args.projectivize or "head", args.separator, args.mark)
+    baseline = args.projectivize == "baseline"
+    scheme = Scheme("head" if baseline else args.projectivize or "head", args.separator, args.mark)
     changed = kept = 0
     for file in args.files:
         for sentence in reading.sentences(file, trees=bool(args.projectivize or args.deprojectivize)):
             result = sentence
             if args.projectivize:
-                result = sentence.with_tree(projectivize(sentence.tree(), scheme))
+                tree = sentence.tree()
+                result = sentence.with_tree(lifted(tree) if baseline else projectivize(tree, scheme))
             elif args.deprojectivize:
                 used = scheme_of(sentence.deprels, args.separator, args.mark)
                 result = sentence.with_tree(deprojectivize(sentence.tree(), used))

@@ -22,11 +22,13 @@ if TYPE_CHECKING:
     from tanglewood.experiments.running import Learning
 
 HELP = "the experiments of the papers on any treebank"
+MOVES = tuple(name for name in LEARNERS if name != "arcs")  # learners of moves
 EXAMPLES = """\
   tanglewood reproduce nivre2009 --treebank Danish-CDT1
   tanglewood reproduce nivre2007 --treebank Dutch-AlpinoNative --learner network
   tanglewood reproduce shi2018 */train.conllu -o coverage
   tanglewood reproduce lacroix2014 --treebank French-Sequoia --gold-tags
+  tanglewood reproduce systems --treebank Hungarian-Szeged
   tanglewood reproduce summary nivre2009-*          what was found, in one table"""
 PAPERS = {  # paper -> help, description, example
     "nivre2009": (
@@ -55,6 +57,13 @@ PAPERS = {  # paper -> help, description, example
         "whole treebank: label accuracy, unlabelled and labelled attachment of all, projective and non-projective\n"
         "arcs, by direction too. Test folds are tagged by a tagger that was learnt from the other folds.",
         "  tanglewood reproduce lacroix2014 --treebank French-Sequoia -o french --gold-tags",
+    ),
+    "systems": (
+        "every system of the papers in one table, with its command",
+        "Every system that the papers name, each trained, parsed and scored once: a table with a link to its code and\n"
+        "the command that trains it. Systems of moves have the linear learner, Malt-06 the svm (if scikit-learn is\n"
+        "installed), MST and exact inference that of arcs; joint tagging stands beside a tagger and a parser.",
+        "  tanglewood reproduce systems --treebank Hungarian-Szeged -o systems",
     ),
     "summary": (
         "what was found, from the folders of finished runs",
@@ -89,7 +98,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                 help="most words of a sentence for the chart (default 10)",
             )
         else:
-            _add_learning(sub)
+            _add_learning(sub, ("linear",) if name == "systems" else MOVES)
         default = name if name == "shi2018" else f"{name}-TREEBANK"
         sub.add_argument("-o", "--output", type=Path, metavar="FOLDER", help=f"folder to write (default {default})")
         if name == "nivre2009":
@@ -104,7 +113,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             )
 
 
-def _add_learning(parser: argparse.ArgumentParser) -> None:
+def _add_learning(parser: argparse.ArgumentParser, learners: tuple[str, ...]) -> None:
     parser.add_argument(
         "--treebank",
         type=Path,
@@ -112,7 +121,6 @@ def _add_learning(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="folder with train, dev and test as .conllu or .conll; dev may be missing",
     )
-    learners = tuple(name for name in LEARNERS if name != "arcs")
     parser.add_argument(
         "--learner", choices=learners, default="linear", help="learner of all systems of moves (default linear)"
     )

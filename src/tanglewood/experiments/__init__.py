@@ -7,7 +7,7 @@ from typing import Any
 
 from tanglewood.errors import ConfigError
 
-PAPERS = ("nivre2009", "nivre2007", "shi2018", "lacroix2014")
+PAPERS = ("nivre2009", "nivre2007", "shi2018", "lacroix2014", "systems")
 
 
 def experiment(paper: str) -> Any:  # noqa: ANN401 - a module

@@ -15,6 +15,8 @@ TITLES = {
     "Dependency Parsing. COLING, pages 224-232.",
     "shi2018": "Tianze Shi and Lillian Lee. 2018. Improving Coverage and Runtime Complexity for Exact Inference in "
     "Non-Projective Transition-Based Dependency Parsers. NAACL HLT.",
+    "systems": "Nivre 2007, Nivre 2009, Lacroix & Béchet 2014, Shi & Lee 2018 and the papers that they build on: every "
+    "system that they name, in one table.",
 }
 LANGUAGES = {"Slovenian": "Slovene"}  # what treebanks call them -> what the papers do
 

@@ -22,10 +22,9 @@ from tanglewood.parser import MoveWorker, Parser
 from tanglewood.scorers import learner_class
 from tanglewood.training.config import Config
 from tanglewood.training.loop import Training
-from tanglewood.transforms.lifting import lift
+from tanglewood.transforms.pseudo_projective import lifted
 from tanglewood.treebank.conllu import read, write, writing
 from tanglewood.treebank.sentence import Sentence
-from tanglewood.treebank.tree import Tree
 
 Say = Callable[[str, bool], None]  # a text, and whether it stays (else the next one replaces it)
 Step = Callable[[float, str], None]  # how much of a part is done, and what it does
@@ -240,10 +239,10 @@ class Learning:
         """Return the choices of a run with this learner."""
         return Config(system=system, learner=self.learner, settings=self.settings, seed=self.seed, **choices)
 
-    def graph(self, **choices: Any) -> Config:  # noqa: ANN401 - fields of Config
-        """Return those of a model of arcs with maximum spanning trees; of the settings it takes the epochs only."""
+    def graph(self, search: str = "mst", **choices: Any) -> Config:  # noqa: ANN401 - fields of Config
+        """Return those of a model of arcs, with maximum spanning trees by default; it takes the epochs only."""
         epochs = {key: value for key, value in self.settings.items() if key == "epochs"}
-        return Config(search="mst", settings=epochs, seed=self.seed, **choices)
+        return Config(search=search, settings=epochs, seed=self.seed, **choices)
 
     def as_in_paper(self, features: str) -> Learning:
         """Return it with the paper's feature model, if the learner needs one, learning from the oracle's states only.
@@ -282,8 +281,8 @@ def projective(sentences: Iterable[Sentence]) -> list[Sentence]:
     found = []
     for sentence in sentences:
         tree = sentence.tree()
-        heads = lift(tree.heads)
-        found.append(sentence if heads == tree.heads else sentence.with_tree(Tree(heads[1:], tree.labels[1:])))
+        changed = lifted(tree)
+        found.append(sentence if changed is tree else sentence.with_tree(changed))
     return found
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tanglewood.errors import ConfigError
-from tanglewood.transforms.lifting import lift_and_mark
+from tanglewood.transforms.lifting import lift, lift_and_mark
 from tanglewood.treebank.tree import Tree
 
 SCHEMES = ("head", "path", "head+path")
@@ -85,6 +85,12 @@ def fitting_scheme(name: str, labels: Iterable[str]) -> Scheme:
     if len(free) < 2:
         raise ConfigError(f"the labels leave no two of these marks free: {' '.join(MARKS)}; give a Scheme of your own")
     return Scheme(name, free[0], free[1])
+
+
+def lifted(tree: Tree) -> Tree:
+    """Return the tree with non-projective arcs lifted and labels as they were: there is no way back from it."""
+    heads = lift(tree.heads)
+    return tree if heads == tree.heads else Tree(heads[1:], tree.labels[1:])
 
 
 def projectivize(tree: Tree, scheme: Scheme | str = "head+path") -> Tree:

@@ -38,6 +38,13 @@ def with_choices(sentence: Sentence, choices: Sequence[Sequence[Choice]]) -> Sen
     return sentence.with_misc(KEY, [write_choices(word) for word in choices])
 
 
+def with_first_choices(sentence: Sentence, column: str) -> Sentence:
+    """Return a copy with the tagger's own tags in a column (upos or xpos), and without choices."""
+    columns = {name: getattr(sentence, name) for name in ("lemmas", "upos", "xpos", "feats")}
+    columns[column] = [read_choices(misc)[0][0] for misc in sentence.misc]
+    return without_choices(sentence.with_columns(*columns.values()))
+
+
 def without_choices(sentence: Sentence) -> Sentence:
     """Return a copy without choices in MISC, or the sentence itself if there are none."""
     return sentence.without_misc(KEY)

@@ -1,0 +1,365 @@
+"""Every system that the papers name, in one table: its code, the command that trains it, and what it reaches.
+
+All systems of moves have the same linear learner and learn from their oracles' configurations; Malt-06 has the SVM and
+the feature model of its paper, and models of arcs have the learner of arcs. The two rows whose words are tagged by a
+tagger of our own, joint-swap and the pipeline it stands beside, compare with each other only.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from shutil import rmtree
+from typing import Any
+
+from tanglewood.experiments.markdown import Finding, data_table, number, p_value, table, whole
+from tanglewood.experiments.running import (
+    FROM_PYTHON,
+    LINEAR,
+    PARTS,
+    Data,
+    Learning,
+    Run,
+    Say,
+    Step,
+    Treebank,
+    mcnemar_of,
+    parse,
+    parsing_time,
+    projective,
+    quiet,
+    score,
+    train,
+)
+from tanglewood.text.learning import TagPlan, offering, prepare_tags
+from tanglewood.training.config import Config
+from tanglewood.treebank.choices import with_first_choices
+from tanglewood.treebank.sentence import Sentence
+
+PAPER = "systems"
+FEATURES = "nivre2006"  # feature model of Malt-06
+SOURCE = "../../src/tanglewood/"  # seen from docs/reproductions
+TAGS = "tags"  # the part that learns taggers
+TAG_COLUMN = "upos"
+PROJECTIVE, JOINT, PIPELINE = "projective", "joint", "pipeline"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A system: its name in the papers, the paper, the files of its code, the choices of its training run.
+
+    It learns from the treebank as it is, from ``projective`` trees, or from trees whose words a tagger has tagged: the
+    parser chooses from what that offers (``joint``) or takes its tags (``pipeline``).
+    """
+
+    name: str
+    paper: str
+    code: tuple[str, ...]
+    choices: Mapping[str, Any]
+    data: str = ""
+    size: float = 1.0  # about how long it takes
+    guide: str = ""  # the row whose model guides it
+
+    @property
+    def is_tagged(self) -> bool:
+        """Whether its words have predicted tags."""
+        return self.data in {JOINT, PIPELINE}
+
+
+def _covington(name: str, data: str = "", **options: int) -> Row:
+    choices = {"system": "covington", "oracle": "static", "options": options}
+    return Row(f"Covington, {name}", "Nivre 2007", ("systems/covington.py",), choices, data, 1.5)
+
+
+def _attardi(name: str, paper: str, system: str) -> Row:
+    return Row(name, paper, ("systems/attardi.py",), {"system": system})
+
+
+STANDARD, EAGER, SWAP = "systems/arc_standard.py", "systems/arc_eager.py", "systems/swap.py"
+ARCS, TRANSFORM, MODELS = "scorers/arcs.py", "transforms/pseudo_projective.py", "scorers/feature_models.py"
+ROWS = {
+    "sp": Row("Sp", "Nivre 2009", (STANDARD,), {"system": "arc-standard"}, PROJECTIVE),
+    "su": Row("Su, eager oracle", "Nivre 2009", (SWAP,), {"system": "swap", "oracle": "eager"}),
+    "su-lazy": Row("Su, lazy oracle", "Nivre, Kuhlmann & Hall 2009", (SWAP,), {"system": "swap", "oracle": "lazy"}),
+    "spp": Row("Spp", "Nivre 2009", (STANDARD, TRANSFORM), {"system": "arc-standard", "pseudo_projective": "head"}),
+    "malt-06": Row(
+        "Malt-06 features, SVM",
+        "Nivre et al. 2006",
+        (MODELS, "scorers/svm.py", EAGER, TRANSFORM),
+        {
+            "system": "arc-eager",
+            "oracle": "static",
+            "pseudo_projective": "head",
+            "learner": "svm",
+            "settings": {"features": FEATURES},
+        },
+        size=2.0,
+    ),
+    "mst": Row("MST", "McDonald et al. 2005", ("core/spanning.py", ARCS), {"search": "mst"}, size=3.0),
+    "mst-malt": Row(
+        "MST + Malt, stacked",
+        "Nivre & McDonald 2008",
+        ("training/guide.py", "core/spanning.py", ARCS),
+        {"search": "mst"},
+        size=10.0,
+        guide="malt-06",
+    ),
+    "covington-0": _covington("d = 0", PROJECTIVE, max_degree=0),
+    "covington-1": _covington("d = 1", max_degree=1),
+    "covington-2": _covington("d = 2", max_degree=2),
+    "covington": _covington("unbounded"),
+    "attardi": _attardi("Attardi", "Attardi 2006", "attardi"),
+    "alldeg1": _attardi("ALLDEG1", "Shi & Lee 2018", "attardi-alldeg1"),
+    "all": _attardi("ALL", "Shi & Lee 2018", "attardi-all"),
+    "alls0s1": _attardi("ALLs0s1", "Shi & Lee 2018", "attardi-alls0s1"),
+    "exact": Row(
+        "ALLs0s1, exact inference",
+        "Shi & Lee 2018",
+        ("core/exact.py", "core/chart.py", ARCS),
+        {"system": "attardi-alls0s1", "search": "exact"},
+        size=4.0,
+    ),
+    "arc-eager": Row("arc-eager", "Nivre 2003", (EAGER,), {"system": "arc-eager", "oracle": "static"}, PROJECTIVE),
+    "three-step": Row("three-step", "Lacroix & Béchet 2014", ("systems/three_step.py",), {"system": "three-step"}),
+    "joint": Row(
+        "joint tagging and parsing",
+        "Bohnet & Nivre 2012",
+        ("systems/joint_swap.py", "text/learning.py"),
+        {"system": "joint-swap"},
+        JOINT,
+    ),
+    "pipeline": Row(
+        "tagger, then swap", "Bohnet & Nivre 2012", (SWAP, "text/learning.py"), {"system": "swap"}, PIPELINE
+    ),
+}
+
+
+def config_of(name: str, learning: Learning) -> Config:
+    """Return the choices of a system's training run; a guide is named as the command names it."""
+    row = ROWS[name]
+    if "search" in row.choices:
+        return learning.graph(**row.choices, **({"guide": f"{row.guide}.tw"} if row.guide else {}))
+    return Config(**{**learning.as_dict(), **row.choices})
+
+
+def commands_of(name: str, config: Config, files: Mapping[str, Data]) -> list[str]:
+    """Return the commands that train a system from files of these names."""
+    row = ROWS[name]
+    source = files["train"]["file"]
+    commands = []
+    if row.data == PROJECTIVE:
+        made = f"projective{Path(source).suffix}"
+        commands.append(["tanglewood", "convert", source, "--projectivize", "baseline", "-o", made])
+        source = made
+    words = ["tanglewood", "train", *(["--pipeline"] if row.data == PIPELINE else []), source]
+    words += ["--dev", files["dev"]["file"]] if "dev" in files else []
+    commands.append([*words, "-o", f"{name}.tw", *arguments_of(config)])
+    return [shlex.join(command) for command in commands]
+
+
+def arguments_of(config: Config) -> list[str]:
+    """Return the arguments of `tanglewood train` that make these choices."""
+    found = []
+    for option in fields(Config):
+        value = getattr(config, option.name)
+        if option.name == "options":
+            found += [word for key, item in value.items() for word in (f"--{key.replace('_', '-')}", str(item))]
+        elif option.name == "settings":
+            found += [word for key, item in value.items() for word in ("--set", f"{key}={item}")]
+        elif value != option.default:
+            found += [f"--{option.name.replace('_', '-')}", str(value)]
+    return found
+
+
+def run(
+    treebank: Treebank,
+    folder: Path,
+    learning: Learning = LINEAR,
+    *,
+    command: str = FROM_PYTHON,
+    say: Say = quiet,
+) -> Data:
+    """Train, parse and score every system, or what is left of them."""
+    learning = learning.as_in_paper(FEATURES)
+    options = {"command": command, "treebank": treebank.name, **learning.as_dict(), "files": treebank.files}
+    skipped = {} if find_spec("sklearn") else dict.fromkeys(("malt-06", "mst-malt"), "scikit-learn is not installed")
+    names = [name for name in ROWS if name not in skipped]
+    sizes = {name: ROWS[name].size for name in names}
+    running = Run(folder, options, {**sizes, TAGS: 20.0}, say, treebank.suffix)
+    guides = {row.guide: folder / PARTS / f"{row.guide}.tw" for row in ROWS.values() if row.guide}
+    taggers = folder / PARTS / "taggers"
+
+    def tagged(step: Step) -> dict[str, list[Sentence]]:
+        """Return the data with what taggers offer for a column that stays as it is; all other tags are theirs."""
+        plan = TagPlan(
+            seed=learning.seed,
+            offered=TAG_COLUMN,
+            folder=taggers,
+            report=lambda text: step(0.0, " ".join(text.split())),
+        )
+        tagger, sentences, dev = prepare_tags(treebank["train"], treebank["dev"], plan)
+        return {"train": sentences, "dev": dev, "test": offering(tagger, treebank["test"], TAG_COLUMN)}
+
+    def tag(step: Step) -> Data:
+        tagged(step)  # what is learnt lies in the folder
+        return {}
+
+    def data_of(row: Row, step: Step) -> Mapping[str, Sequence[Sentence]]:
+        if not row.is_tagged:
+            sentences = treebank["train"]
+            return {**treebank.parts, "train": projective(sentences) if row.data == PROJECTIVE else sentences}
+        offers = tagged(step)
+        if row.data == JOINT:
+            return offers
+        return {part: [with_first_choices(one, TAG_COLUMN) for one in found] for part, found in offers.items()}
+
+    def make(name: str, step: Step) -> Data:
+        row = ROWS[name]
+        config = config_of(name, learning)
+        if row.guide:
+            config = replace(config, guide=str(guides[row.guide]))
+        data = data_of(row, step)
+        parser = train(config, data["train"], data.get("dev", ()), step)
+        if name in guides:
+            parser.save(guides[name])
+        running.keep(name, parse(parser, data["test"]).sentences)
+        return {"epoch": parser.description["epoch"], "seconds": parsing_time(parser, data["test"])}
+
+    found = {}
+    for name in names:
+        if ROWS[name].is_tagged and TAGS not in running.finished:
+            running.part(TAGS, tag)
+        found[name] = running.part(name, partial(make, name))
+    results: Data = {
+        "paper": PAPER,
+        "options": running.options,
+        "data": treebank.statistics(),
+        "skipped": skipped,
+        "commands": {name: commands_of(name, config_of(name, learning), treebank.files) for name in ROWS},
+        "systems": found,
+        **score(treebank["test"], {name: running.kept(name) for name in names}),
+    }
+    for guide in guides.values():
+        guide.unlink(missing_ok=True)
+    rmtree(taggers, ignore_errors=True)
+    return running.close(results, report(results))
+
+
+def findings(results: Data) -> list[Finding]:
+    """Return what the papers found about systems beside each other, and whether the results show it."""
+    scores = results["scores"]
+    gold = scores["su"]["nonprojective_gold"]
+    flat = [name for name in scores if ROWS[name].data == PROJECTIVE]
+    free = sorted((name for name in scores if name not in flat), key=lambda name: scores[name]["nonprojective_f1"] or 0)
+    low, high = (f"{number(scores[name]['nonprojective_f1'])} ({ROWS[name].name})" for name in (free[0], free[-1]))
+    crossing = sum(scores[name]["nonprojective_predicted"] for name in flat)
+    exact = mcnemar_of(results, "su", "sp", "exact_match")
+    recall = {name: scores[name]["nonprojective_recall"] for name in ("attardi", "alls0s1", "alldeg1", "all")}
+    least, *between, most = recall.values()
+    return [
+        Finding(
+            "projective systems cross no arcs; every other system finds some that cross",
+            (crossing == 0 and all(scores[name]["nonprojective_recall"] > 0 for name in free)) if gold else None,
+            f"{crossing} crossing arcs in {len(flat)} projective systems; NP-F1 from {low} to {high}, {gold} arcs",
+        ),
+        Finding(
+            "Su has the better exact match than Sp",
+            scores["su"]["exact_match"] > scores["sp"]["exact_match"],
+            f"{number(scores['su']['exact_match'])} against {number(scores['sp']['exact_match'])}, "
+            f"p = {p_value(exact)}",
+            exact["significant"],
+        ),
+        Finding(
+            "coverage shows in the recall of non-projective arcs: Attardi ≤ ALLs0s1, ALLDEG1 ≤ ALL",
+            least <= min(between) and max(between) <= most if gold else None,
+            ", ".join(f"{ROWS[name].name} {number(found)}" for name, found in recall.items()),
+        ),
+        _better(results, "stacking is better than either parser (LAS)", "mst-malt", ("mst", "malt-06")),
+        _better(
+            results, "joint tagging and parsing is better than a tagger, then a parser (LAS)", "joint", ("pipeline",)
+        ),
+    ]
+
+
+def _better(results: Data, claim: str, one: str, others: Sequence[str]) -> Finding:
+    """Return whether one system has a higher labelled attachment score than others."""
+    scores = {name: results["scores"].get(name, {}).get("las") for name in (one, *others)}
+    if None in scores.values():
+        return Finding(claim, None, "not all of them were run")
+    tests = [mcnemar_of(results, one, other, "las") for other in others]
+    return Finding(
+        claim,
+        all(scores[one] > scores[other] for other in others),
+        f"{number(scores[one], 2)} against "
+        + " and ".join(
+            f"{number(scores[other], 2)} (p = {p_value(test)})" for other, test in zip(others, tests, strict=True)
+        ),
+        all(test["significant"] for test in tests),
+    )
+
+
+def report(results: Data) -> str:
+    """Return the report of the results."""
+    words = results["data"]["test"]["tokens"]
+    rows: list[list[object]] = []
+    for name, row in ROWS.items():
+        code = ", ".join(f"[{Path(file).name}]({SOURCE}{file})" for file in row.code)
+        cells: list[object] = ["-"] * 6
+        if name in results["scores"]:
+            found, seconds = results["scores"][name], results["systems"][name]["seconds"]
+            keys = ("las", "uas", "exact_match", "nonprojective_las", "nonprojective_f1")
+            cells = [*(number(found[key]) for key in keys), round(words / max(seconds, 1e-4))]
+        rows.append([row.name, row.paper, code, "predicted" if row.is_tagged else "gold", *cells])
+    header = ["system", "paper", "code", "tags", "LAS", "UAS", "exact match", "LAS, np arcs", "NP-F1", "words/s"]
+    accuracy = (
+        "Test set, without punctuation; np arcs are those that are non-projective in gold "
+        f"({results['scores']['su']['nonprojective_gold']} of {results['scores']['su']['words']:,}), NP-F1 is the F1 "
+        "of unlabelled arcs that are non-projective in their own tree. Words per CPU second of parsing are rough: one "
+        "thread, parser alone, no tagger.\n\n" + table(header, rows)
+    )
+    chosen = "was chosen on dev" if "dev" in results["data"] else "is the last one, as there is no dev set"
+    commands = (
+        f"Each command is made of the choices that the row above was trained with; the epoch {chosen}. Models of moves "
+        "parse greedily, those of arcs with the search that they learnt with.\n\n"
+        + table(
+            ["system", "epoch", "command"],
+            [
+                [
+                    ROWS[name].name,
+                    results["systems"].get(name, {}).get("epoch", "-"),
+                    "<br>".join(f"`{command}`" for command in commands),
+                ]
+                for name, commands in results["commands"].items()
+            ],
+        )
+    )
+    sections = [
+        ("Data", data_table(results["data"])),
+        ("The systems", accuracy),
+        ("Their commands", commands),
+        ("What to know", _notes(results)),
+    ]
+    return whole(results, results["options"]["treebank"], sections, findings(results))
+
+
+def _notes(results: Data) -> str:
+    tags = {name: results["scores"][name][TAG_COLUMN] for name in ("joint", "pipeline")}
+    lines = [
+        "- The last two rows have predicted tags, lemmas and features, all others those of the treebank: compare these "
+        "two with each other only (the paper has a beam, these are greedy). Both get the same tagger, and its tags for "
+        f"the training data by folds; the joint parser chooses from its best {TAG_COLUMN.upper()}, the pipeline has "
+        f"one. {TAG_COLUMN.upper()} right: joint {number(tags['joint'], 2)}%, pipeline {number(tags['pipeline'], 2)}%.",
+        "- Learners: linear for systems of moves, learning from the oracle's configurations only; arcs for MST and "
+        "exact inference, so that ALLs0s1 has two rows which differ in learner and search; svm with the features of "
+        "Nivre et al. 2006 for Malt-06, which guides MST + Malt.",
+        "- Projective systems (Sp, arc-eager, Covington with d = 0) learn from trees made projective by lifting, "
+        "labels unchanged. The others follow the oracle as far as it goes where a tree is beyond them.",
+        "- Shi & Lee (2018) say which trees a system can derive, not what a greedy parser with it finds: more reduces "
+        "are also more to choose from.",
+        *(f"- Not run: {ROWS[name].name}: {why}." for name, why in results["skipped"].items()),
+    ]
+    return "\n".join(lines)
