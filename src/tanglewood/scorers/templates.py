@@ -207,7 +207,8 @@ SHIPPED = Templates(
 )
 
 # Besides, for the two passes of three-step, where b0 is the word in question and still hangs on its anchor: what the
-# paper's Table 6 has, and their pairs. PutValency makes no arc, so its label has no h and d to look at.
+# paper's Table 6 has, and what else hangs on the anchor, as the wanted head is often there. PutValency makes no arc, so
+# its label has no h and d to look at.
 LATER = Templates(
     moves=template_lines("""
         later:valencies, later:valencies b0.upos, later:valencies b0.lemma, later:valencies b0.feats
@@ -223,6 +224,14 @@ LATER = Templates(
         later:b0.previous.form, later:b0.previous.upos, later:b0.previous.previous.upos
         later:b0.next.form, later:b0.next.upos, later:b0.next.next.upos, later:b0.previous.upos b0.upos b0.next.upos
         later:b0.label b0.previous.upos, later:b0.label b0.next.upos
+        later:b0.label b0.left1.label, later:b0.label b0.right1.label
+        later:b0.label b0.head.left1.label, later:b0.label b0.head.left2.label, later:b0.label b0.head.left1.upos
+        later:b0.label b0.head.right1.label, later:b0.label b0.head.right2.label, later:b0.label b0.head.right1.upos
+        later:b0.label b0.head.right1.lemma, later:b0.label b0.head.right1.feats, later:b0.upos b0.head.left1.label
+        later:b0.label b0.head.upos b0.head.right1.upos, later:b0.label b0.head.upos b0.head.right1.label
+        later:b0.label b0.head.lemma b0.head.right1.label, later:b0.upos b0.head.right1.upos b0.head.right1.label
+        later:b0.feats b0.head.right1.upos, later:b0.feats b0.head.right1.feats
+        later:b0.label b0.head.lefts, later:b0.label b0.head.rights
     """),
     labels=template_lines("""
         later:b0.lemma, later:b0.upos, later:b0.feats, later:b0.label, later:b0.left1.label, later:b0.left1.lemma
