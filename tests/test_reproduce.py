@@ -15,7 +15,7 @@ from brute_trees import all_trees
 from tanglewood.cli import main
 from tanglewood.errors import ConfigError
 from tanglewood.evaluate.coverage import Coverage
-from tanglewood.experiments import PAPERS, experiment, nivre2007, published, shi2018
+from tanglewood.experiments import PAPERS, experiment, nivre2007, nivre2009, published, shi2018
 from tanglewood.experiments.markdown import table
 from tanglewood.experiments.running import (
     Learning,
@@ -116,6 +116,23 @@ def test_nivre2009_has_every_number_of_table_1_and_figure_5(finished):
     assert "2.22 (0.85)" in report
     dots = (finished["nivre2009"] / "figure5.svg").read_text()
     assert f"m = {results['running_time']['su']['oracle']['slope']:.2f} n" in dots
+
+
+def test_nivre2009_says_what_is_known_to_differ_in_this_run_only():
+    results = {"scores": {"su": {"las": 83.0}}, "data": {"train": {}, "test": {}}}
+    results["options"] = {"treebank": "Danish-toy", "learner": "linear", "settings": {}}
+    said = nivre2009.distance(results, 84.2)
+    assert (
+        said
+        == "- Su is 1.2 points below the paper's 84.2. What is known to differ: the data; the learner and its features."
+    )
+    results["data"]["dev"] = {}
+    results["options"] |= {"learner": "svm", "settings": {"features": "nivre2006"}}
+    said = nivre2009.distance(results, 84.2)
+    assert "a dev set is held out" in said
+    assert "a split by part of speech" in said
+    results["options"]["settings"]["split"] = ""
+    assert "a split" not in nivre2009.distance(results, 84.2)
 
 
 def test_nivre2007_has_every_number_of_tables_1_to_4(finished):
@@ -412,6 +429,7 @@ def test_languages_are_those_of_the_papers():
 
 
 def test_every_published_table_is_whole():
+    assert published.SHI2018_TIMES.keys() == shi2018.systems().keys()
     assert {tuple(rows) for rows in published.NIVRE2009.values()} == {
         ("Su", "Sp", "Spp", "Malt-06", "MST-06", "MSTMalt")
     }

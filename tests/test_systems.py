@@ -404,6 +404,12 @@ def test_an_unknown_system_is_answered_with_the_known_ones():
         ("attardi", {"reduces": "s1>s0,b1>s0"}, "reduce 'b1>s0' is not of the form"),
         ("attardi", {"reduces": "s1>s0;s0>s1"}, "is not of the form"),
         ("attardi", {"reduces": "s1>s0 s12>s0"}, "reduce 's12>s0' is not of the form"),
+        ("attardi", {"reduces": 1}, "option reduces is 1; it should be a text"),
+        ("covington", {"max_degree": "two"}, "option max_degree is 'two'; it should be a whole number"),
+        ("covington", {"max_degree": True}, "a whole number"),
+        ("covington", {"every_pair": "no"}, "option every_pair is 'no'; it should be true or false"),
+        ("swap", {"single_root": "no"}, "true or false"),
+        ("joint-swap", {"tag_threshold": "far"}, "a number"),
     ],
     ids=label_of,
 )

@@ -214,6 +214,13 @@ def test_options_reach_the_system(client):
     content = post(client, "trace", conllu=FIGURE1, system="attardi", options={"degree": 3})
     assert content["covered"]
     assert not post(client, "trace", conllu=FIGURE1, system="attardi")["covered"]
+    steps = [
+        post(client, "trace", conllu=FIGURE1, system="covington", options=options)["transitions"]
+        for options in ({}, {"every_pair": False}, {"every_pair": True})
+    ]
+    assert steps[0] == steps[1] < steps[2]
+    for options in ({"best_tags": 2}, {"tag_threshold": 0.5}, {"tag_threshold": 1}):
+        assert post(client, "trace", conllu=FIGURE1, system="joint-swap", options=options)["covered"]
 
 
 def test_treebank_counts_covers_and_filters(client):
@@ -267,7 +274,10 @@ def test_treebank_goes_on_after_bad_sentences_and_lists_them(client):
         ("trace", {"conllu": FIGURE1, "options": {"degree": 2}}, "swap has no option 'degree'"),
         ("trace", {"conllu": FIGURE1, "options": [1]}, "an object"),
         ("trace", {"conllu": FIGURE1, "system": "attardi", "options": {"degree": "3"}}, "a whole number"),
-        ("trace", {"conllu": FIGURE1, "system": "attardi", "options": {"degree": 10**9}}, "1 to 9"),
+        ("trace", {"conllu": FIGURE1, "system": "attardi", "options": {"degree": 10}}, "1 to 9"),
+        ("trace", {"conllu": FIGURE1, "system": "joint-swap", "options": {"best_tags": "2"}}, "a whole number"),
+        ("trace", {"conllu": FIGURE1, "system": "joint-swap", "options": {"best_tags": 10**12}}, "at most 1000"),
+        ("trace", {"conllu": FIGURE1, "system": "covington", "options": {"every_pair": "no"}}, "true or false"),
         ("trace", {"conllu": FIGURE1, "system": "attardi", "options": {"reduces": "s0>s1," * 99}}, "characters"),
         ("trace", {"conllu": FIGURE1, "system": "covington", "options": {"max_degree": 10**12}}, "at most 1000"),
         ("trace", {"conllu": FIGURE1, "guide": "model", "system": "covington"}, "model toy is of swap"),

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     direction.add_argument(
         "--projectivize",
         choices=("head", "path", "head+path", "baseline"),
-        help="lift non-projective arcs and encode them in the labels (Nivre & Nilsson 2005; baseline: do not)",
+        help="lift non-projective arcs and encode them in the labels (Nivre & Nilsson 2005); baseline: labels stay",
     )
     direction.add_argument(
         "--deprojectivize", action="store_true", help="undo it; the labels say which encoding was used"

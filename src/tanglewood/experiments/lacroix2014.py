@@ -219,6 +219,14 @@ def _differences(results: Data) -> str:
             learner_note(options, "SVMs, those of MaltParser for the first step")
             + " It learns all steps of all systems; the last epoch is kept.",
             "- Anchors are artificial, as in the paper's row (4); pseudoproj has the encoding `path`, as in the paper.",
+            "- covnonproj learns when to go on to the next word; MaltParser's looks at every pair of words unless told "
+            "otherwise (`-cs true`)."
+            + (
+                " It has the features of the first step of three-step; MaltParser's default model for it also has the "
+                "label of the buffer's front and the tags of two nodes in between."
+                if "features" in options["settings"]
+                else ""
+            ),
             f"- {options['folds']} folds, dealt out at random by the seed {options['seed']}.",
         ]
     )

@@ -358,6 +358,8 @@ def _notes(results: Data) -> str:
         "Nivre et al. 2006 for Malt-06, which guides MST + Malt.",
         "- Projective systems (Sp, arc-eager, Covington with d = 0) learn from trees made projective by lifting, "
         "labels unchanged. The others follow the oracle as far as it goes where a tree is beyond them.",
+        "- Covington learns when to go on to the next word, and its bounds hold in training too; `reproduce nivre2007` "
+        "looks at every pair of words and has one parser for all bounds but 0, as the paper.",
         "- Shi & Lee (2018) say which trees a system can derive, not what a greedy parser with it finds: more reduces "
         "are also more to choose from.",
         *(f"- Not run: {ROWS[name].name}: {why}." for name, why in results["skipped"].items()),

@@ -47,7 +47,7 @@ NIVRE_2006 = """
     stack: j.right1.label, swap: b0.pos
 """
 
-# Nivre 2007, section 5.2: the core set, 22 features by count, though the paper says 20, for covington. c0 and c1 are k
+# Nivre 2007, section 5: the core set, 22 features by count, though the paper says 20, for covington. c0 and c1 are k
 # and k - 1, the two topmost nodes of the context stack. In a stack system nothing between i and j is without a head.
 NIVRE_2007 = """
     i.form, j.form, ahead1.form
@@ -62,8 +62,9 @@ NIVRE_2007 = """
 
 # Lacroix & Béchet 2014. For the first step "classical features", by MaltParser with nivreeager: those of its model
 # NivreEager.xml for LIBSVM. For the two passes Table 6: forms at i-1..i+1 and of the anchor's head, tags at i-2..i+2
-# and of that head, the label of the anchor, the labels of that head's dependents on the side of the pass, and which
-# labels have an open valency; here the word in question is j, as it is at the front of the buffer.
+# and of that head, the label of the anchor (the table's lj may also be read as that head's own label), the labels of
+# that head's dependents on the side of the pass, and which labels have an open valency; here the word in question is j,
+# as it is at the front of the buffer.
 LACROIX_2014 = """
     first:i.form, first:j.form, first:ahead1.form
     first:below.pos, first:i.pos, first:j.pos, first:ahead1.pos, first:ahead2.pos, first:ahead3.pos

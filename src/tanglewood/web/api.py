@@ -14,12 +14,12 @@ from tanglewood.errors import OracleError, TreeError
 from tanglewood.scorers.offers import tags_to_give
 from tanglewood.show.record import record
 from tanglewood.show.trace import Step, count_transitions, trace, trace_model
-from tanglewood.systems import SYSTEMS
+from tanglewood.systems import OPTION_TYPES, SYSTEMS
 from tanglewood.treebank.conllu import read
 from tanglewood.treebank.sentence import HEAD, Sentence
 from tanglewood.treebank.tree import Tree
 from tanglewood.web.drawing import draw
-from tanglewood.web.fields import KINDS, Body, know, number_in, system_in, text_in, to_bytes
+from tanglewood.web.fields import Body, know, number_in, system_in, text_in, to_bytes
 from tanglewood.web.limits import Deadline, Limits, Problem
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tanglewood.web.models import Model
 
 INPUT = ("text", "conllu", "model")
-JSON_TYPES = {int: "integer", bool: "boolean", str: "string"}
+JSON_TYPES = {int: "integer", float: "number", bool: "boolean", str: "string"}
 SINGLE_ROOT = {"single_root": "whether exactly one word may hang on the root"}  # all systems have it
 
 
@@ -49,7 +49,7 @@ class Playground:
                     "paper": system.paper,
                     "oracles": list(system.oracles),
                     "options": [
-                        {"name": option, "type": JSON_TYPES[KINDS.get(option, str)], "help": help_}
+                        {"name": option, "type": JSON_TYPES[OPTION_TYPES.get(option, str)], "help": help_}
                         for option, help_ in {**system.options, **SINGLE_ROOT}.items()
                     ],
                     "aside": system.aside_name,

@@ -92,8 +92,8 @@ export class Pane {
   }
 
   #option({ name, type, help }) {
-    const kind = { integer: "number", boolean: "checkbox" }[type] || "text";
-    const input = el("input", { type: kind, min: "0", title: help, placeholder: "default" });
+    const kind = { integer: "number", number: "number", boolean: "checkbox" }[type] || "text";
+    const input = el("input", { type: kind, min: "0", step: type === "number" ? "any" : "1", title: help, placeholder: "default" });
     const given = this.choice.options[name];
     if (kind === "checkbox") input.checked = given === true;
     else input.value = given ?? "";
