@@ -16,7 +16,7 @@ from tanglewood.cli import main
 from tanglewood.errors import ConfigError
 from tanglewood.evaluate.coverage import Coverage
 from tanglewood.experiments import PAPERS, experiment, nivre2007, nivre2009, published, shi2018
-from tanglewood.experiments.markdown import table
+from tanglewood.experiments.markdown import p_value, table
 from tanglewood.experiments.running import (
     Learning,
     Run,
@@ -435,3 +435,9 @@ def test_every_published_table_is_whole():
     }
     assert {tuple(rows) for rows in published.LACROIX2014.values()} == {("all", "projective", "nonprojective")}
     assert set(published.SHI2018) == {kind.name for kind in shi2018.FAMILY}
+
+
+def test_p_values_are_readable():
+    assert p_value({"p_value": 0.03391, "significant": True}, "p") == "p = 0.0339 *"
+    assert p_value({"p_value": 1e-9, "significant": True}, "p") == "p < 0.0001 *"
+    assert p_value({"p_value": 0.5, "significant": False}) == "0.5000"

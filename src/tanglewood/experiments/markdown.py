@@ -48,10 +48,12 @@ def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, marks, *body)) + "\n"
 
 
-def p_value(test: Data) -> str:
-    """Return a p-value, with a star if it is below 0.05."""
+def p_value(test: Data, name: str = "") -> str:
+    """Return a p-value, with a star if it is below 0.05; or what it is called, and that."""
     p = test["p_value"]
-    return ("< 0.0001" if p < 0.0001 else f"{p:.4f}") + (" *" if test["significant"] else "")
+    small = p < 0.0001
+    value = "< 0.0001" if small else f"{p:.4f}"
+    return (f"{name} {'' if small else '= '}" if name else "") + value + (" *" if test["significant"] else "")
 
 
 def data_table(data: Data) -> str:

@@ -170,13 +170,13 @@ def findings(results: Data) -> list[Finding]:
         Finding(
             "non-projective parsing is significantly better than the projective baseline",
             bool(bounds["unbounded"]["uas"] > bounds["d0"]["uas"] and better["significant"]),
-            f"{number(bounds['unbounded']['uas'], 2)} against {number(bounds['d0']['uas'], 2)}, p = {p_value(better)}",
+            f"{number(bounds['unbounded']['uas'], 2)} against {number(bounds['d0']['uas'], 2)}, {p_value(better, 'p')}",
         ),
         Finding(
             "a bound of 1 costs little: not significantly worse than no bound",
             not (marginal["significant"] and bounds["d1"]["uas"] < bounds["unbounded"]["uas"]),
             f"{number(bounds['d1']['uas'], 2)} against {number(bounds['unbounded']['uas'], 2)}, "
-            f"p = {p_value(marginal)}",
+            f"{p_value(marginal, 'p')}",
         ),
         Finding(
             "bounds save parsing time" + (f" (d = 1: {saved})" if saved else ""),

@@ -155,7 +155,7 @@ def findings(results: Data) -> list[Finding]:
         Finding(
             "Su has the better exact match than Sp, where non-projective arcs are frequent",
             su["exact_match"] > sp["exact_match"],
-            f"{number(su['exact_match'])} against {number(sp['exact_match'])}, p = {p_value(test)}; "
+            f"{number(su['exact_match'])} against {number(sp['exact_match'])}, {p_value(test, 'p')}; "
             f"{number(results['data']['train']['nonprojective_arcs_percent'], 2)}% of arcs"
             + (f" (paper: {theirs['Su'].exact_match} against {theirs['Sp'].exact_match})" if theirs else ""),
             test["significant"],

@@ -270,7 +270,7 @@ def findings(results: Data) -> list[Finding]:
             "Su has the better exact match than Sp",
             scores["su"]["exact_match"] > scores["sp"]["exact_match"],
             f"{number(scores['su']['exact_match'])} against {number(scores['sp']['exact_match'])}, "
-            f"p = {p_value(exact)}",
+            f"{p_value(exact, 'p')}",
             exact["significant"],
         ),
         Finding(
@@ -296,7 +296,7 @@ def _better(results: Data, claim: str, one: str, others: Sequence[str]) -> Findi
         all(scores[one] > scores[other] for other in others),
         f"{number(scores[one], 2)} against "
         + " and ".join(
-            f"{number(scores[other], 2)} (p = {p_value(test)})" for other, test in zip(others, tests, strict=True)
+            f"{number(scores[other], 2)} ({p_value(test, 'p')})" for other, test in zip(others, tests, strict=True)
         ),
         all(test["significant"] for test in tests),
     )
