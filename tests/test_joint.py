@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from array import array
 from itertools import product
 from random import Random
@@ -408,3 +409,16 @@ def test_training_on_the_command_line_learns_a_tagger_too(tmp_path, capsys, monk
     assert pipeline is not None
     assert parser.model.task.system.best_tags == 2
     assert "upos" in parser.description["dev"]
+
+
+def test_cross_validation_tags_each_fold_with_a_tagger_that_has_not_seen_it(tmp_path, capsys, monkeypatch):
+    from tanglewood.cli import main
+
+    monkeypatch.setattr(tagger, "SIZES", (8, 4))
+    monkeypatch.setattr(learning, "TaggerOptions", lambda: TaggerOptions(epochs=1, layers=1))
+    path = tmp_path / "all.conllu"
+    path.write_text("".join(s.to_text() for s in toy_sentences(12)))
+    assert main(["crossval", str(path), "--folds", "2", "--system", "joint-swap", "--learner", "linear", "--json"]) == 0
+    *folds, whole_ = json.loads(capsys.readouterr().out)
+    assert len(folds) == 2
+    assert 0 < whole_["upos"] < 100  # gold tags were not offered

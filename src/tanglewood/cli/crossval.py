@@ -13,10 +13,13 @@ from tanglewood.cli.common import (
     print_table,
     use_one_matrix_thread,
 )
-from tanglewood.cli.train import add_choices, chosen_config
+from tanglewood.cli.train import add_choices, chosen_config, tag_column_of
 
 if TYPE_CHECKING:
     import argparse
+
+    from tanglewood.training.config import Config
+    from tanglewood.treebank.sentence import Sentence
 
 HELP = "train and score on folds of a treebank"
 EXAMPLES = """\
@@ -40,16 +43,21 @@ def run(args: argparse.Namespace) -> int:
     from tanglewood.training.loop import Training
 
     config = chosen_config(args)
+    tag_column = tag_column_of(config)
     reading = Reading(args)
     sentences = [sentence for file in args.files for sentence in reading.sentences(file)]
     rows: list[dict[str, Any]] = []
     total = Scores()
     for fold, (places, others) in enumerate(deal_out(sentences, args.folds, config.seed), 1):
         held_out = [sentences[place] for place in places]
-        for progress in Training(config, [sentences[place] for place in others]).run():
+        rest = [sentences[place] for place in others]
+        words = held_out
+        if tag_column:
+            rest, words = _with_offers(rest, held_out, tag_column, config)
+        for progress in Training(config, rest).run():
             parser = progress.parser
         scores = Scores()
-        for gold, (parsed,) in aligned(held_out, [parser.parse_all(held_out, beam=config.beam)]):
+        for gold, (parsed,) in aligned(held_out, [parser.parse_all(words, beam=config.beam)]):
             comparison = compare(gold, parsed)
             scores.add(comparison)
             total.add(comparison)
@@ -59,9 +67,21 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(rows)
     else:
-        keys = ("las", "uas", "la", "exact_match", "nonprojective_las", "nonprojective_f1")
+        keys = ["las", "uas", "la", "exact_match", "nonprojective_las", "nonprojective_f1"]
+        keys += [tag_column] if tag_column else []
         print_table(
             ["fold", *keys],
             [[str(row["fold"]), *(f"{row[k]:.2f}" if row[k] is not None else "-" for k in keys)] for row in rows],
         )
     return reading.close()
+
+
+def _with_offers(
+    rest: list[Sentence], held_out: list[Sentence], column: str, config: Config
+) -> tuple[list[Sentence], list[Sentence]]:
+    """Return both with what taggers offer for a column; those of a sentence have not seen it."""
+    from tanglewood.text.learning import TagPlan, offering, prepare_tags
+
+    plan = TagPlan(seed=config.seed, folds=config.folds, offered=column)
+    tagger, tagged, _ = prepare_tags(rest, (), plan)
+    return tagged, offering(tagger, held_out, column)

@@ -132,10 +132,17 @@ def chosen_config(args: argparse.Namespace) -> Config:
     return config
 
 
+def tag_column_of(config: Config) -> str:
+    """Return the column whose tags the system gives, choosing from what a tagger offers; mostly there is none."""
+    from tanglewood.systems import make_system
+
+    complete = config.completed()
+    return make_system(complete.system, **complete.options).tag_column
+
+
 def run(args: argparse.Namespace) -> int:
     """Train, say how it goes after each epoch, and keep the best."""
     use_one_matrix_thread()
-    from tanglewood.systems import make_system
     from tanglewood.training.loop import Training
 
     config = chosen_config(args)
@@ -148,11 +155,10 @@ def run(args: argparse.Namespace) -> int:
     dev = [sentence for file in args.dev for sentence in reading.sentences(file)]
     finish: Callable[[Parser], Parser | Pipeline] = lambda parser: parser  # noqa: E731
     parts = Path(f"{args.output}.parts")
-    complete = config.completed()
-    tag_column = make_system(complete.system, **complete.options).tag_column
+    tag_column = tag_column_of(config)
     if args.pipeline or tag_column:  # a parser that gives tags chooses from what a tagger offers
         finish, train, dev = _prepare(args, config, train, dev, parts, tag_column)
-        if complete.learner == "network":  # where tags may be wrong, the words around must say more
+        if config.completed().learner == "network":  # where tags may be wrong, the words around must say more
             config = replace(config, settings={"layers": PIPELINE_LAYERS, **config.settings})
     training = Training(config, train, dev, lambda text: print(text, file=sys.stderr))
     task, config = training.task, training.config
