@@ -28,6 +28,7 @@ from tanglewood.experiments.running import (
     train,
     with_options,
 )
+from tanglewood.experiments.summary import summarise
 from tanglewood.show.scatter import Panel, Series, scatter, tick_step
 from tanglewood.treebank.tree import Tree
 from toy import toy_sentences, toy_text
@@ -190,6 +191,14 @@ def test_the_summary_has_a_row_for_each_run(finished, capsys):
     assert text.count("[Danish-toy](") == 4
     finding = experiment("nivre2009").findings(results_of(finished["nivre2009"]))[0]
     assert f"{finding.verdict}: {finding.evidence}" in text
+
+
+def test_the_summary_of_several_runs_counts_what_was_found(finished):
+    folder = finished["nivre2009"]
+    found = [finding.found for finding in experiment("nivre2009").findings(results_of(folder))]
+    *_, last = summarise([folder, folder]).splitlines()
+    cells = [f"**found in {2 * bool(one)} of {2 * (one is not None)}**" for one in found]
+    assert last == f"| **in all** |  | {' | '.join(cells)} |"
 
 
 def test_the_pages_of_the_documentation_are_made_of_runs(finished, tmp_path):

@@ -23,22 +23,28 @@ def read_results(folder: Path) -> Data:
 
 
 def summarise(folders: Sequence[Path], *, links: bool = False) -> str:
-    """Return a section for each paper that there are results of, with a row for each run.
+    """Return a section for each paper that there are results of, with a row for each run and one for all of them.
 
     With ``links`` the name of a run's folder is a link to the page of that name.
     """
     runs = [(folder.resolve().name, read_results(folder)) for folder in folders]
     texts = []
     for paper in PAPERS:
-        rows, claims = [], []
+        rows: list[list[str]] = []
+        verdicts: list[list[bool | None]] = []
+        claims: list[str] = []
         for name, results in runs:
             if results["paper"] != paper:
                 continue
             findings = experiment(paper).findings(results)
             claims = [finding.claim for finding in findings]
             title = results["options"].get("treebank", name)
+            verdicts.append([finding.found for finding in findings])
             cells = [f"{finding.verdict}: {finding.evidence}" for finding in findings]
             rows.append([f"[{title}]({name}.md)" if links else title, results["options"].get("learner", "-"), *cells])
+        if len(rows) > 1:
+            counts = ([found for found in column if found is not None] for column in zip(*verdicts, strict=True))
+            rows.append(["**in all**", "", *(f"**found in {sum(known)} of {len(known)}**" for known in counts)])
         if rows:
             texts += [f"## {paper}", TITLES[paper], table(["treebank", "learner", *claims], rows)]
     return "\n\n".join(text.strip("\n") for text in texts) + "\n"
