@@ -15,9 +15,10 @@ from tanglewood.cli import main
 from tanglewood.cli import train as train_command
 from tanglewood.experiments import systems
 from tanglewood.experiments.running import Learning, projective
-from tanglewood.experiments.systems import FEATURES, ROWS, commands_of, config_of, findings, report
+from tanglewood.experiments.systems import FEATURES, ROWS, arguments_of, commands_of, config_of, findings, report
 from tanglewood.text.learning import TagPlan, prepare_tags
 from tanglewood.text.tagger import TaggerOptions
+from tanglewood.training.config import Config
 from tanglewood.transforms.pseudo_projective import lifted
 from tanglewood.treebank.choices import with_first_choices
 from tanglewood.treebank.conllu import read
@@ -123,6 +124,12 @@ def test_a_command_makes_the_choices_of_its_row(name, learning):
         assert args.files == [made.output]
     else:
         assert (before, args.files) == ([], ["train.conllu"])
+
+
+def test_an_option_that_is_a_flag_has_no_value_in_the_command():
+    config = Config(system="covington", options={"every_pair": True, "max_degree": 1})
+    words = ["train.conllu", "-o", "model.tw", *arguments_of(config)]
+    assert train_command.chosen_config(parsed_by(train_command, words)) == config
 
 
 def test_without_dev_the_command_has_none_and_other_suffixes_are_kept():

@@ -23,6 +23,7 @@ from tanglewood.experiments.running import (
     Step,
     Treebank,
     mcnemar_of,
+    options_of,
     parse,
     quiet,
     score,
@@ -58,15 +59,8 @@ def run(
 ) -> Data:
     """Run the experiment, or what is left of it."""
     learning = learning.as_in_paper(FEATURES)
-    options = {
-        "command": command,
-        "treebank": treebank.name,
-        **learning.as_dict(),
-        "folds": folds,
-        "gold_tags": gold_tags,
-        "tagger_epochs": tagger_epochs,
-        "files": treebank.files,
-    }
+    chosen = {"folds": folds, "gold_tags": gold_tags, "tagger_epochs": tagger_epochs}
+    options = options_of(command, treebank, learning, **chosen)
     sentences = [sentence for part in treebank.parts.values() for sentence in part]
     dealt = list(deal_out(sentences, folds, learning.seed))
     kinds = {**({} if gold_tags else {"tags": TAGGING}), **dict.fromkeys(SYSTEMS, 1.0)}

@@ -31,6 +31,7 @@ from tanglewood.experiments.running import (
     Step,
     Treebank,
     mcnemar_of,
+    options_of,
     parse,
     parsing_time,
     projective,
@@ -75,7 +76,7 @@ def run(
     """Run the experiment, or what is left of it."""
     pseudo = learning.as_in_paper(PSEUDO_FEATURES)
     learning = learning.as_in_paper(FEATURES)
-    options = {"command": command, "treebank": treebank.name, **learning.as_dict(), "files": treebank.files}
+    options = options_of(command, treebank, learning)
     running = Run(folder, options, SIZES, say, treebank.suffix)
     places, others = next(iter(deal_out(treebank["train"], FIFTH, learning.seed)))
     held = [treebank["train"][place] for place in sorted(places)]

@@ -23,6 +23,7 @@ from tanglewood.experiments.running import (
     Treebank,
     fitted,
     mcnemar_of,
+    options_of,
     parse,
     projective,
     quiet,
@@ -55,13 +56,7 @@ def run(
     """Run the experiment, or what is left of it; ``graph`` adds a spanning-tree parser, alone and guided by Su."""
     learning = learning.as_in_paper(FEATURES)
     systems = [*ORACLES, "sp", "spp", *(("mst", "mstmalt") if graph else ())]
-    options = {
-        "command": command,
-        "treebank": treebank.name,
-        **learning.as_dict(),
-        "graph": graph,
-        "files": treebank.files,
-    }
+    options = options_of(command, treebank, learning, graph=graph)
     sizes = {**{f"oracle-{name}": 0.01 for name in ORACLES}, **{name: SIZES.get(name, 1.0) for name in systems}}
     running = Run(folder, options, sizes, say, treebank.suffix)
     times = {name: running.part(f"oracle-{name}", partial(_oracle, name, treebank)) for name in ORACLES}

@@ -266,6 +266,17 @@ class Learning:
 LINEAR = Learning()
 
 
+def options_of(command: str, treebank: Treebank, learning: Learning, **more: object) -> Data:
+    """Return what a run on a treebank was asked for."""
+    return {
+        "command": command,
+        "treebank": treebank.name,
+        **learning.as_dict(),
+        **more,
+        "files": treebank.files,
+    }
+
+
 # Training and parsing. ---------------------------------------------------------------------------------------------
 
 

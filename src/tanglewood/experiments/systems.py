@@ -28,6 +28,7 @@ from tanglewood.experiments.running import (
     Step,
     Treebank,
     mcnemar_of,
+    options_of,
     parse,
     parsing_time,
     projective,
@@ -167,7 +168,8 @@ def arguments_of(config: Config) -> list[str]:
     for option in fields(Config):
         value = getattr(config, option.name)
         if option.name == "options":
-            found += [word for key, item in value.items() for word in (f"--{key.replace('_', '-')}", str(item))]
+            for key, item in value.items():
+                found += [f"--{key.replace('_', '-')}", *([] if item is True else [str(item)])]
         elif option.name == "settings":
             found += [word for key, item in value.items() for word in ("--set", f"{key}={item}")]
         elif value != option.default:
@@ -185,7 +187,7 @@ def run(
 ) -> Data:
     """Train, parse and score every system, or what is left of them."""
     learning = learning.as_in_paper(FEATURES)
-    options = {"command": command, "treebank": treebank.name, **learning.as_dict(), "files": treebank.files}
+    options = options_of(command, treebank, learning)
     skipped = {} if find_spec("sklearn") else dict.fromkeys(("malt-06", "mst-malt"), "scikit-learn is not installed")
     names = [name for name in ROWS if name not in skipped]
     sizes = {name: ROWS[name].size for name in names}
