@@ -265,20 +265,28 @@ def test_a_finished_run_does_nothing_again(finished, treebank, monkeypatch, caps
     assert (finished["nivre2009"] / "report.md").read_text() == before
 
 
-def test_another_option_starts_anew_and_says_so(treebank, tmp_path, capsys):
+def test_results_of_another_run_are_kept_until_a_restart(treebank, tmp_path, capsys):
     folder = tmp_path / "run"
     assert main(command("shi2018", treebank, folder)) == 0
-    assert main(command("shi2018", treebank, folder, "--longest", "3")) == 0
+    before = (folder / "results.json").read_bytes()
+    (folder / "notes.txt").write_text("mine")
+    assert main(command("shi2018", treebank, folder, "--longest", "3")) == 1
     message = capsys.readouterr().err
-    assert "starts anew, as it is of another run" in message
+    assert "the folder is of another run" in message
     assert "longest: 6 is now 3" in message
-    assert "kept" not in message
+    assert "--restart" in message
+    assert (folder / "results.json").read_bytes() == before
+    assert main(command("shi2018", treebank, folder, "--longest", "3", "--restart")) == 0
+    assert "kept" not in capsys.readouterr().err
+    assert results_of(folder)["options"]["longest"] == 3
+    assert (folder / "notes.txt").read_text() == "mine"
 
 
+@pytest.mark.parametrize("more", [[], ["--restart"]])
 @pytest.mark.parametrize(("name", "text"), [("letter.txt", "mine"), ("options.json", "{}"), ("options.json", "[1")])
-def test_a_folder_of_something_else_is_left_alone(treebank, tmp_path, capsys, name, text):
+def test_a_folder_of_something_else_is_left_alone(treebank, tmp_path, capsys, name, text, more):
     (tmp_path / name).write_text(text)
-    assert main(command("shi2018", treebank, tmp_path)) == 1
+    assert main(command("shi2018", treebank, tmp_path, *more)) == 1
     assert "not empty and of no earlier run" in capsys.readouterr().err
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(name, text)]
 

@@ -1,7 +1,8 @@
 """Run the experiments of a paper on any treebank: its tables and figures, beside the paper's own numbers.
 
 Each paper writes a folder: results.json (every number), report.md, figures, the options, and the parsed sentences. A
-run that was interrupted goes on where it stopped when the same command is given again.
+run that was interrupted goes on where it stopped when the same command is given again. Results of another run are never
+overwritten unasked.
 """
 
 from __future__ import annotations
@@ -101,6 +102,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             _add_learning(sub, ("linear",) if name == "systems" else MOVES)
         default = name if name == "shi2018" else f"{name}-TREEBANK"
         sub.add_argument("-o", "--output", type=Path, metavar="FOLDER", help=f"folder to write (default {default})")
+        sub.add_argument("--restart", action="store_true", help="begin anew: what an earlier run found is removed")
         if name == "nivre2009":
             sub.add_argument(
                 "--graph", action="store_true", help="also a spanning-tree parser, alone and stacked on Su (MSTMalt)"
@@ -140,7 +142,7 @@ def run(args: argparse.Namespace) -> int:
         print(summarise(args.folders, links=args.links), end="")
         return 0
     from tanglewood.experiments import experiment
-    from tanglewood.experiments.running import Treebank
+    from tanglewood.experiments.running import Treebank, clear
 
     module = experiment(args.paper)
     say = _teller()
@@ -149,12 +151,17 @@ def run(args: argparse.Namespace) -> int:
             if args.longest < 1:
                 raise ConfigError(f"--longest {args.longest}: it should be 1 or more")
             folder = args.output or Path(args.paper)
+            if args.restart:
+                clear(folder)
             module.run(args.files, folder, longest=args.longest, command=_command(args), say=say)
             return 0
         treebank = Treebank.read(args.treebank, ("train", "test"))
+        learning = _learning(args)
         folder = args.output or Path(f"{args.paper}-{treebank.name}")
+        if args.restart:
+            clear(folder)
         more = {key: getattr(args, key) for key in ("graph", "folds", "gold_tags", "tagger_epochs") if key in args}
-        module.run(treebank, folder, _learning(args), **more, command=_command(args), say=say)
+        module.run(treebank, folder, learning, **more, command=_command(args), say=say)
     except KeyboardInterrupt:
         print("\nwhat is finished is kept: the same command goes on from there", file=sys.stderr)
         raise

@@ -111,7 +111,7 @@ def _share(part: int, whole: int) -> float:
 class Run:
     """A run in a folder: what it was asked for, and its finished parts, which are not done again.
 
-    A folder of other options, other data or another version is started anew; the files of an earlier run go.
+    A folder of other options, other data or another version is refused, since its results may have taken hours.
     """
 
     folder: Path
@@ -125,31 +125,17 @@ class Run:
 
     def __post_init__(self) -> None:
         self.options = json.loads(json.dumps({**self.options, "version": __version__, "compiled": compiled()}))
-        earlier = self._earlier()
+        earlier = earlier_options(self.folder)
         changed = _differences(earlier, self.options) if earlier else []
-        if changed:
-            self.say(f"{self.folder}: starts anew, as it is of another run ({'; '.join(changed)})", True)
-            for name in (PARTS, PARSED):
-                shutil.rmtree(self.folder / name, ignore_errors=True)
-            for path in (self.folder / RESULTS, self.folder / REPORT, *self.folder.glob("figure*.svg")):
-                path.unlink(missing_ok=True)
+        if changed and any((self.folder / PARTS).glob("*.json")):
+            raise ConfigError(
+                f"{self.folder}: the folder is of another run ({'; '.join(changed)}); "
+                "choose another one with -o, or remove what is in it with --restart"
+            )
         self.folder.mkdir(parents=True, exist_ok=True)
         self.write(OPTIONS, as_json(self.options))
         for name in (PARTS, PARSED):
             (self.folder / name).mkdir(exist_ok=True)
-
-    def _earlier(self) -> Data:
-        """Return the options of the run that the folder is of, none if there was no run; refuse any other folder."""
-        try:
-            found: Data = json.loads((self.folder / OPTIONS).read_text(encoding="utf-8"))
-            if {"command", "version"} <= found.keys():
-                return found
-        except FileNotFoundError:
-            if not self.folder.exists() or all(path.name.startswith(".") for path in self.folder.iterdir()):
-                return {}
-        except (ValueError, AttributeError):
-            pass
-        raise ConfigError(f"{self.folder}: the folder is not empty and of no earlier run; choose another one")
 
     def write(self, name: str, text: str) -> None:
         """Write a file of the folder, all of it or nothing."""
@@ -196,6 +182,29 @@ class Run:
         self.write(REPORT, report)
         self.say(f"{self.folder}: {RESULTS}, {REPORT}", True)
         return results
+
+
+def earlier_options(folder: Path) -> Data:
+    """Return the options of the run that a folder is of, none if there was no run; refuse any other folder."""
+    try:
+        found: Data = json.loads((folder / OPTIONS).read_text(encoding="utf-8"))
+        if {"command", "version"} <= found.keys():
+            return found
+    except FileNotFoundError:
+        if not folder.exists() or all(path.name.startswith(".") for path in folder.iterdir()):
+            return {}
+    except (ValueError, AttributeError):
+        pass
+    raise ConfigError(f"{folder}: the folder is not empty and of no earlier run; choose another one")
+
+
+def clear(folder: Path) -> None:
+    """Remove what an earlier run found, so that any run may use its folder; a folder of something else is refused."""
+    if earlier_options(folder):
+        for name in (PARTS, PARSED):
+            shutil.rmtree(folder / name, ignore_errors=True)
+        for path in (folder / RESULTS, folder / REPORT, *folder.glob("figure*.svg")):
+            path.unlink(missing_ok=True)
 
 
 def _differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
