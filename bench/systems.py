@@ -31,8 +31,8 @@ def variants() -> dict[str, list[str]]:
         if name == "joint-swap":  # it gives tags too, so it is measured in a setting of its own: joint.py
             continue
         chosen = ["--system", name]
-        if name == "swap":
-            found |= {f"swap, {oracle} oracle": [*chosen, "--oracle", oracle] for oracle in system.oracles}
+        if "lazy" in system.oracles and name != "attardi":  # its two are the same
+            found |= {f"{name}, {oracle} oracle": [*chosen, "--oracle", oracle] for oracle in system.oracles}
         else:
             found[name] = chosen
         if system.covers == "the projective trees":

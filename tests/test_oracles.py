@@ -18,6 +18,7 @@ from exhaustive import (
     label_of,
     over_oracles,
     reachable_trees,
+    successors,
     trees,
     with_any_and_single_root,
 )
@@ -239,6 +240,56 @@ def test_the_greedy_oracle_would_not_do_for_an_inventory_that_is_not_closed():
     searched = claimed_trees(system.oracle(), 4)
     assert greedy < searched
     assert (len(greedy), len(searched)) == (59, 70)
+
+
+LAZY = ("attardi-alldeg1", "attardi-all", "attardi-alls0s1")  # those that reduce with a head in the buffer
+AS_ARC_STANDARD = {"s0>s1": "LEFT-ARC", "s1>s0": "RIGHT-ARC", "SHIFT": "SHIFT"}
+
+
+@up_to_five_words
+@pytest.mark.parametrize("name", LAZY)
+@with_any_and_single_root
+def test_the_lazy_oracle_derives_projective_trees_as_arc_standard_does(name, single_root, n):
+    system, standard = (make_system(each, single_root=single_root) for each in (name, "arc-standard"))
+    lazy, plain = system.oracle("lazy"), standard.oracle()
+    for heads in filter(is_projective, trees(n, single_root)):
+        bind(lazy, heads)
+        bind(plain, heads)
+        first, *moves = follow(system, lazy, n)[1]
+        assert first == "SHIFT"  # of 0
+        assert [AS_ARC_STANDARD[move] for move in moves] == follow(standard, plain, n)[1]
+
+
+def can_become(system: TransitionSystem, s: State, heads: Heads) -> bool:
+    """Whether some moves lead to the tree, by trying all."""
+    if any(found >= 0 and found != wanted for found, wanted in zip(s.word_heads(), heads, strict=True)):
+        return False
+    if system.is_final(s):
+        return tuple(s.word_heads()) == heads
+    return any(can_become(system, after, heads) for _, after in successors(system, s))
+
+
+@pytest.mark.parametrize(
+    ("name", "n"),
+    [("attardi-all", 4), ("attardi-alls0s1", 4), pytest.param("attardi-alldeg1", 6, marks=pytest.mark.slow)],
+)
+@with_any_and_single_root
+def test_the_lazy_oracle_takes_a_head_from_the_buffer_only_where_every_other_move_loses_the_tree(name, single_root, n):
+    system = make_system(name, single_root=single_root)
+    from_buffer = {move for move in range(system.n_moves) if system.moves[move].name.startswith("b0")}
+    oracle = system.oracle("lazy")
+    taken = 0
+    for heads in claimed_trees(oracle, n):
+        bind(oracle, heads)
+        s = system.start(n)
+        while not system.is_final(s):
+            move, label = oracle.action(s)
+            if move in from_buffer:
+                others = (after for other, after in successors(system, s) if other not in from_buffer)
+                assert not any(can_become(system, after, heads) for after in others)
+                taken += 1
+            system.apply(s, move, label)
+    assert taken > 0
 
 
 # three-step. ------------------------------------------------------------------------------------------------------

@@ -27,3 +27,4 @@ cdef class LossOracle(Oracle):
 
 cdef class GreedyOracle(Oracle):
     cdef int _move(self, State s) noexcept nogil
+    cdef bint _is_gold_move(self, State s, int move) noexcept nogil

@@ -200,8 +200,11 @@ class GreedyOracle(Oracle):
 
     def _move(self, s: State) -> int:
         for move in range(1, self.system.n_moves):
-            head = self.system._head(s, move, -1)
-            dependent = self.system._dependent(s, move, -1)
-            if self._is_gold(s, head, dependent) and self.system._is_legal(s, move, -1):
+            if self._is_gold_move(s, move):
                 return move
         return SHIFT
+
+    def _is_gold_move(self, s: State, move: int) -> bool:
+        head = self.system._head(s, move, -1)
+        dependent = self.system._dependent(s, move, -1)
+        return self._is_gold(s, head, dependent) and self.system._is_legal(s, move, -1)

@@ -22,3 +22,9 @@ cdef class StaticOracle(GreedyOracle):
     cdef GreedyOracle closure
     cdef int plan_length
     cdef int _move(self, State s) noexcept nogil
+
+cdef class LazyOracle(StaticOracle):
+    cdef GreedyOracle greedy
+    cdef State after
+    cdef int[::1] waits
+    cdef int _move(self, State s) noexcept nogil

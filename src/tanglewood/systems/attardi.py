@@ -144,6 +144,35 @@ class StaticOracle(GreedyOracle):
         return []
 
 
+class LazyOracle(StaticOracle):
+    """The static oracle, but a word waits until its head is on the stack, unless that would lose an arc.
+
+    What projective trees get is then the derivation of arc-standard, which is easier to learn than one in which words
+    leave as soon as their head is in the buffer's front.
+    """
+
+    def __init__(self, system: Attardi) -> None:
+        StaticOracle.__init__(self, system)
+        self.greedy = GreedyOracle(system)
+        self.waits = array("i", [0] + [head == B0 for head, _ in system.inventory])  # by move
+
+    def _prepare(self) -> None:
+        StaticOracle._prepare(self)
+        self.greedy.bind(self.heads)
+        self.after = State(self.n)
+
+    def _move(self, s: State) -> int:
+        first = StaticOracle._move(self, s)
+        if self.planned or not self.waits[first]:
+            return first
+        for move in range(first + 1, self.system.n_moves):
+            if not self.waits[move] and self._is_gold_move(s, move):
+                return move
+        self.after._copy_from(s)
+        self.system._take(self.after, SHIFT, -1)
+        return SHIFT if self.greedy._follow(self.after) and self.greedy._matches(self.after) else first
+
+
 class Attardi(TransitionSystem):
     """SHIFT and an inventory of reduces: by default Attardi's of degree 2."""
 
@@ -154,7 +183,7 @@ class Attardi(TransitionSystem):
         **DEGREE,
         "reduces": "an inventory of one's own, such as s0>s1,s1>s0,b0>s1",
     }
-    oracles: ClassVar[dict[str, type]] = {"static": StaticOracle}
+    oracles: ClassVar[dict[str, type]] = {"static": StaticOracle, "lazy": LazyOracle}
 
     def __init__(self, *, degree: int = 2, reduces: str | None = None, single_root: bool = False) -> None:
         TransitionSystem.__init__(self, single_root=single_root)

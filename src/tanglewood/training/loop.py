@@ -47,7 +47,7 @@ class Progress:
 
 
 def choose_oracle(system: TransitionSystem, name: str = "") -> str:
-    """Return the name of the oracle to train with: one that may be asked from any state, if there is one."""
+    """Return the name of the oracle to train with: a lazy one, one that may be asked from any state, or the first."""
     if name:
         system.oracle(name)  # raises if there is none such
         return name
