@@ -265,6 +265,15 @@ def test_a_finished_run_does_nothing_again(finished, treebank, monkeypatch, caps
     assert (finished["nivre2009"] / "report.md").read_text() == before
 
 
+def test_the_time_left_does_not_count_what_is_kept(tmp_path):
+    sizes, said = {"short": 1, "other": 1, "long": 1000}, []
+    Run(tmp_path, {"command": "x"}, sizes).part("long", lambda _: {})
+    run = Run(tmp_path, {"command": "x"}, sizes, lambda text, _: said.append(text))
+    run.began -= 60  # as if it had taken a minute
+    run.part("short", lambda _: {})
+    assert said[-1].startswith("1/3, about 1:00 left: short done")
+
+
 def test_results_of_another_run_are_kept_until_a_restart(treebank, tmp_path, capsys):
     folder = tmp_path / "run"
     assert main(command("shi2018", treebank, folder)) == 0

@@ -152,7 +152,7 @@ class Run:
 
     def part(self, name: str, make: Callable[[Step], Data]) -> Data:
         """Return a part: what is kept of it, or what is made now; the maker says how far it is and what it does."""
-        kept = self.folder / PARTS / f"{name}.json"
+        kept = self._kept(name)
         if not kept.exists():
             self.say(f"{self._where(name)}: {name}", False)
             began = time.monotonic()
@@ -166,13 +166,16 @@ class Run:
         found: Data = json.loads(kept.read_text(encoding="utf-8"))
         return found
 
+    def _kept(self, part: str) -> Path:
+        return self.folder / PARTS / f"{part}.json"
+
     def _where(self, name: str, share: float = 0.0) -> str:
         """Say which part this is, and how long all of them will take if such a share of it is done."""
         text = f"{len(self.finished) + 1}/{len(self.parts)}"
         done = self.made + share * self.parts[name]
         if done > 0:
-            rest = sum(size for part, size in self.parts.items() if part not in self.finished)
-            left = (time.monotonic() - self.began) / done * (rest - share * self.parts[name])
+            rest = sum(size for part, size in self.parts.items() if part != name and not self._kept(part).exists())
+            left = (time.monotonic() - self.began) / done * (rest + (1 - share) * self.parts[name])
             text += f", about {int(left) // 60}:{int(left) % 60:02d} left"
         return text
 
