@@ -274,6 +274,15 @@ def test_the_time_left_does_not_count_what_is_kept(tmp_path):
     assert said[-1].startswith("1/3, about 1:00 left: short done")
 
 
+def test_the_time_left_is_not_guessed_from_a_tiny_part(tmp_path):
+    said = []
+    run = Run(tmp_path, {"command": "x"}, {"tiny": 0.01, "long": 1}, lambda text, _: said.append(text))
+    run.part("tiny", lambda _: {})
+    assert said[-1].startswith("1/2: tiny done")
+    run.part("long", lambda step: step(0.5, "half") or {})
+    assert "2/2, about 0:00 left: long, half" in said
+
+
 def test_results_of_another_run_are_kept_until_a_restart(treebank, tmp_path, capsys):
     folder = tmp_path / "run"
     assert main(command("shi2018", treebank, folder)) == 0

@@ -253,6 +253,31 @@ def test_parts_are_split_by_the_next_token_and_small_ones_put_together():
     assert parts(10**6) == parts(1, split="") == ([-1], [0])
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_long_epochs_tell_how_far_they_are(threads, monkeypatch, capsys, tmp_path):
+    need_sklearn()
+    from tanglewood.cli import main
+    from tanglewood.training.config import Config
+    from tanglewood.training.loop import Training
+    from toy import toy_sentences, toy_text
+
+    settings = {**SURE, "threshold": 5, "threads": threads}
+    shares = []
+    list(Training(Config(learner="svm", settings=settings), toy_sentences(20)).run(tell=shares.append))
+    assert len(shares) > 2  # one a part
+    assert shares == sorted(shares)
+    assert shares[0] > 0
+    assert shares[-1] == pytest.approx(1)
+
+    (tmp_path / "train.conllu").write_text(toy_text(20))
+    words = ["train", str(tmp_path / "train.conllu"), "-o", str(tmp_path / "model.tw"), "--learner", "svm"]
+    assert main(words) == 0
+    assert "%" not in capsys.readouterr().err
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert main(words) == 0
+    assert "epoch 1: 100%, 0:00 left" in capsys.readouterr().err
+
+
 def test_an_svm_has_no_beam_and_liblinear_has_one():
     need_sklearn()
     from tanglewood.errors import ConfigError

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tanglewood.errors import ConfigError, LocatedError
+from tanglewood.evaluate.clock import minutes
 
 if TYPE_CHECKING:
     from tanglewood.core.system import TransitionSystem
@@ -206,7 +207,7 @@ class Progress:
         if self.size:
             share = max(self.raw.tell() / self.size, 1e-9)
             left = (self.last - self.began) * (1 - share) / share
-            text += f", {share:.0%}, {int(left) // 60}:{int(left) % 60:02d} left"
+            text += f", {share:.0%}, {minutes(left)} left"
         print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)
 
     def __enter__(self) -> Progress:

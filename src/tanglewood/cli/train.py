@@ -7,6 +7,7 @@ text, and its parser learns from the tags that it will meet there.
 from __future__ import annotations
 
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
@@ -22,6 +23,7 @@ from tanglewood.cli.common import (
 )
 from tanglewood.core.searches import SEARCHES
 from tanglewood.errors import ConfigError
+from tanglewood.evaluate.clock import minutes
 from tanglewood.scorers import LEARNERS
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from tanglewood.parser import Parser
     from tanglewood.text.pipeline import Pipeline
     from tanglewood.training.config import Config
-    from tanglewood.training.loop import Progress
+    from tanglewood.training.loop import Progress, Training
     from tanglewood.treebank.sentence import Sentence
 
 PIPELINE_LAYERS = 2  # of LSTMs, for parsers of text: 83.5 instead of 83.1 LAS on English-EWT dev with predicted tags
@@ -175,7 +177,7 @@ def run(args: argparse.Namespace) -> int:
         training.resume(checkpoint)
         print(f"going on after epoch {training.epoch}", file=sys.stderr)
     try:
-        for progress in training.run(threads=args.threads):
+        for progress in training.run(threads=args.threads, tell=_teller(training)):
             _report(progress, tag_column)
             try:
                 training.save_checkpoint(checkpoint)
@@ -234,6 +236,20 @@ def _save(model: Parser | Pipeline, output: str) -> None:
         raise OSError(error.errno, f"{error.strerror or error}; the model is in {spare} instead", output) from None
 
 
+def _teller(training: Training) -> Callable[[float], None] | None:
+    """Return what says on a terminal how far an epoch is; the line is written over by the next one."""
+    if not sys.stderr.isatty():
+        return None
+    began = time.monotonic()
+
+    def tell(share: float) -> None:
+        left = (time.monotonic() - began) * (1 - share) / share
+        text = f"epoch {training.epoch + 1}: {share:.0%}, {minutes(left)} left"
+        print(f"\r{text}\x1b[K\r", end="", file=sys.stderr, flush=True)
+
+    return tell
+
+
 def _report(progress: Progress, tag_column: str) -> None:
     text = f"epoch {progress.epoch:2}/{progress.epochs}  loss {progress.loss:.3f}"
     if progress.scores is not None:
@@ -243,7 +259,7 @@ def _report(progress: Progress, tag_column: str) -> None:
             + ("  *" if progress.is_best else "   ")
         )
     left = progress.seconds * (progress.epochs - progress.epoch)
-    print(f"{text}  {progress.seconds:.1f} s, {int(left) // 60}:{int(left) % 60:02d} left", file=sys.stderr)
+    print(f"{text}  {progress.seconds:.1f} s, {minutes(left)} left", file=sys.stderr)
 
 
 def _report_crossing(parser: Parser, dev: list[Sentence], threads: int) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from tanglewood import __version__, compiled
 from tanglewood.errors import ConfigError
+from tanglewood.evaluate.clock import minutes
 from tanglewood.evaluate.running_time import fit_through_origin
 from tanglewood.evaluate.scores import Scores, aligned, compare
 from tanglewood.evaluate.significance import Pairs
@@ -32,6 +33,7 @@ Data = dict[str, Any]
 SUFFIXES = (".conllu", ".conll")
 ROUNDS, LONG = 3, 20.0  # a parse is timed so often, but not again once it took so many seconds
 PARTS, PARSED, OPTIONS, RESULTS, REPORT = "parts", "parsed", "options.json", "results.json", "report.md"
+ENOUGH = 0.05  # share of a run that is done before it says how long the rest will take
 FROM_PYTHON = "a call from Python"  # what a run without a command line was asked for by
 
 
@@ -172,11 +174,10 @@ class Run:
     def _where(self, name: str, share: float = 0.0) -> str:
         """Say which part this is, and how long all of them will take if such a share of it is done."""
         text = f"{len(self.finished) + 1}/{len(self.parts)}"
-        done = self.made + share * self.parts[name]
-        if done > 0:
-            rest = sum(size for part, size in self.parts.items() if part != name and not self._kept(part).exists())
-            left = (time.monotonic() - self.began) / done * (rest + (1 - share) * self.parts[name])
-            text += f", about {int(left) // 60}:{int(left) % 60:02d} left"
+        rest = sum(size for part, size in self.parts.items() if part != name and not self._kept(part).exists())
+        done, left = self.made + share * self.parts[name], rest + (1 - share) * self.parts[name]
+        if done > ENOUGH * (done + left):
+            text += f", about {minutes((time.monotonic() - self.began) / done * left)} left"
         return text
 
     def close(self, results: Data, report: str) -> Data:
@@ -294,7 +295,13 @@ def options_of(command: str, treebank: Treebank, learning: Learning, **more: obj
 
 def train(config: Config, sentences: Sequence[Sentence], dev: Sequence[Sentence], step: Step) -> Parser:
     """Train a parser; the epoch that is best on dev is kept, without dev the last one."""
-    for progress in Training(config, sentences, dev).run():
+    training = Training(config, sentences, dev)
+
+    def tell(share: float) -> None:
+        epoch, epochs = training.epoch, training.options.epochs
+        step(0.9 * (epoch + share) / epochs, f"epoch {epoch + 1} of {epochs}")
+
+    for progress in training.run(tell=tell):
         step(0.9 * progress.epoch / progress.epochs, f"epoch {progress.epoch} of {progress.epochs}")
     return progress.parser
 

@@ -128,7 +128,10 @@ class Model(Protocol):
 
 
 class Learner(Protocol):
-    """Learns a model from examples, one epoch at a time."""
+    """Learns a model from examples, one epoch at a time.
+
+    A learner whose epochs take long may have an attribute ``tell``, which it calls with the share of the epoch done.
+    """
 
     @classmethod
     def begin(cls, task: Task, sentences: Sequence[Sentence], options: Any, seed: int) -> Learner:  # noqa: ANN401

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from threading import Lock
 from typing import Any, ClassVar, Self
 from warnings import catch_warnings, simplefilter
 
@@ -99,6 +100,9 @@ class ClassifierLearner:
         self.seed = seed
         self.settings: dict[str, Any] = {"templates": list(templates), "splitting": list(splitting)}
         self.learnt: ClassifierModel | None = None
+        self.tell: Callable[[float], None] = lambda _share: None
+        self.done = 0.0  # share of the classifiers that are trained
+        self.counting = Lock()
 
     @classmethod
     def begin(cls, task: Task, sentences: Sequence[Sentence], options: Any, seed: int) -> Self:  # noqa: ANN401
@@ -137,8 +141,9 @@ class ClassifierLearner:
             "classes.labels": np.array([label for _, label in actions], np.int32),
             "classes.prior": np.array(prior, np.float32),
         }
+        self.done = 0.0
         with ThreadPoolExecutor(self.options.threads) as pool:
-            trained = list(pool.map(self._train_part, instances, own))
+            trained = list(pool.map(self._train_part, instances, own, self._shares(instances)))
         arrays |= {
             "keys": np.concatenate([part["keys"] for part in trained]).astype(np.int32),
             "parts.features": starts_of([len(part["keys"]) for part in trained]),
@@ -205,14 +210,23 @@ class ClassifierLearner:
                 yield s, (move, label)
             system.apply(s, move, label)
 
-    def _train_part(self, instances: Instances, classes: Sequence[int]) -> dict[str, Any]:
+    def _shares(self, instances: Sequence[Instances]) -> list[float]:
+        """Return about how much of the work each part is: a kernel compares each instance with each."""
+        squares = [len(part.rows) ** 2 for part in instances]
+        return [square / sum(squares) for square in squares]
+
+    def _train_part(self, instances: Instances, classes: Sequence[int], share: float) -> dict[str, Any]:
         """Return the arrays of one part's classifier."""
         numbers = {number: place for place, number in enumerate(classes)}
         targets = np.array([numbers[number] for number in instances.classes], np.int32)
         starts = starts_of([len(row) for row in instances.rows])
         keys = np.concatenate([np.zeros(0, np.int64), *(np.asarray(row, np.int64) for row in instances.rows)])
         known, columns = np.unique(keys, return_inverse=True)
-        return self._fit(known, starts, columns, targets, len(classes))
+        arrays = self._fit(known, starts, columns, targets, len(classes))
+        with self.counting:
+            self.done = min(self.done + share, 1.0)
+            self.tell(self.done)
+        return arrays
 
     def _fit(self, keys: Any, starts: Any, columns: Any, targets: Any, n_classes: int) -> dict[str, Any]:  # noqa: ANN401
         """Train on rows whose features are in ``columns``, numbers of keys, from ``starts`` on."""

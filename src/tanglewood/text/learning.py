@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tanglewood.errors import ModelError
+from tanglewood.evaluate.clock import minutes
 from tanglewood.store import load_model, save_model
 from tanglewood.text.pipeline import with_tags
 from tanglewood.text.tagger import Tagger, TaggerOptions, TagProgress, Tags, train_tagger
@@ -200,5 +201,5 @@ def _last(steps: Iterator[TagProgress], report: Report, name: str) -> TagProgres
                 f"  dev UPOS {found.upos:.2f}  XPOS {found.xpos:.2f}  FEATS {found.feats:.2f}  lemma {found.lemma:.2f}"
             )
         left = (time.perf_counter() - began) / progress.epoch * (progress.epochs - progress.epoch)
-        report(f"{text}  {int(left) // 60}:{int(left) % 60:02d} left")
+        report(f"{text}  {minutes(left)} left")
     return progress

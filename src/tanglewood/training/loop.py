@@ -147,8 +147,13 @@ class Training:
                 f"be learnt: {', '.join(rare[:5])}{', ...' if len(rare) > 5 else ''}"
             )
 
-    def run(self, *, threads: int = 1) -> Iterator[Progress]:
-        """Learn epoch by epoch; each yields the progress made. The dev set is parsed with so many threads."""
+    def run(self, *, threads: int = 1, tell: Callable[[float], None] | None = None) -> Iterator[Progress]:
+        """Learn epoch by epoch; each yields the progress made. The dev set is parsed with so many threads.
+
+        Learners whose epochs take long tell in between which share of the epoch is done.
+        """
+        if tell is not None and hasattr(self.learner, "tell"):
+            self.learner.tell = tell
         while self.epoch < self.options.epochs:
             began = time.perf_counter()
             loss = self.learner.epoch(self.examples, self.teacher)
