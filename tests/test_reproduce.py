@@ -271,7 +271,7 @@ def test_the_time_left_does_not_count_what_is_kept(tmp_path):
     run = Run(tmp_path, {"command": "x"}, sizes, lambda text, _: said.append(text))
     run.began -= 60  # as if it had taken a minute
     run.part("short", lambda _: {})
-    assert said[-1].startswith("1/3, about 1:00 left: short done")
+    assert re.match(r"1/3, about 1:0\d left: short done", said[-1])
 
 
 def test_the_time_left_is_not_guessed_from_a_tiny_part(tmp_path):
@@ -280,7 +280,7 @@ def test_the_time_left_is_not_guessed_from_a_tiny_part(tmp_path):
     run.part("tiny", lambda _: {})
     assert said[-1].startswith("1/2: tiny done")
     run.part("long", lambda step: step(0.5, "half") or {})
-    assert "2/2, about 0:00 left: long, half" in said
+    assert any(re.match(r"2/2, about 0:\d\d left: long, half", text) for text in said)
 
 
 def test_results_of_another_run_are_kept_until_a_restart(treebank, tmp_path, capsys):
