@@ -17,7 +17,7 @@ from statistics import mean
 from tanglewood import read
 from tanglewood.cli import main as tanglewood
 from tanglewood.cli.common import use_one_matrix_thread
-from tanglewood.evaluate.scores import evaluate
+from tanglewood.measure.scores import evaluate
 from timing import print_markdown
 
 SCORES = {"las": "LAS", "uas": "UAS", "exact_match": "exact match", "nonprojective_f1": "NP-F1"}

@@ -7,7 +7,7 @@ import sys
 import time
 
 from tanglewood import compiled, make_system, read
-from tanglewood.evaluate.coverage import Coverage
+from tanglewood.measure.coverage import Coverage
 
 SYSTEMS = ("attardi", "attardi-alldeg1", "attardi-all", "attardi-alls0s1")
 
@@ -18,7 +18,7 @@ def main() -> None:
     coverage = Coverage({name: make_system(name) for name in SYSTEMS})
     for file in sys.argv[1:]:
         for sentence in read(file):
-            coverage.add(sentence.tree())
+            coverage.add(sentence.tree)
     spent = time.perf_counter() - start
     print("core:", "compiled" if compiled() else "interpreted")
     print(f"{coverage.sentences} sentences, {coverage.nonprojective_sentences} non-projective, in {spent:.1f} s")

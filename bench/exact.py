@@ -20,8 +20,8 @@ from concurrent.futures import ThreadPoolExecutor
 from math import comb, log
 
 from tanglewood import compiled, make_system, read
-from tanglewood.core.decoder import score_table
-from tanglewood.core.maxplus import instructions, peak
+from tanglewood.decoders.base import score_table
+from tanglewood.decoders.maxplus import instructions, peak
 
 OPERATIONS = {
     "attardi-alls0s1": lambda n: comb(n + 4, 6),
@@ -92,7 +92,7 @@ def coverage(files):
     reached = dict.fromkeys(decoders, 0)
     for file in files:
         for sentence in read(file):
-            tree = sentence.tree()
+            tree = sentence.tree
             n = len(tree)
             if n > 100 or tree.is_projective():
                 continue

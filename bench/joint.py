@@ -18,11 +18,11 @@ from pathlib import Path
 
 from tanglewood import read
 from tanglewood.cli.common import use_one_matrix_thread
-from tanglewood.evaluate.scores import compare, evaluate
-from tanglewood.evaluate.significance import McNemar
+from tanglewood.measure.scores import compare, evaluate
+from tanglewood.measure.significance import McNemar
 from tanglewood.parser import Parser
-from tanglewood.treebank.choices import with_first_choices
 from tanglewood.treebank.sentence import Sentence
+from tanglewood.treebank.tag_candidates import with_first_candidates
 from timing import print_markdown
 
 HEADER = ("treebank", "part", "row", "learnt with beam", "beam", "tag", "p", "UAS", "LAS", "p (LAS)", "words/s")
@@ -55,22 +55,22 @@ def main() -> None:
 
 def measure(folder: Path, args: argparse.Namespace) -> list[dict[str, object]]:
     """Return the rows of one treebank."""
-    from tanglewood.text.learning import TagPlan, offering, prepare_tags
     from tanglewood.text.tagger import TaggerOptions
+    from tanglewood.training.pipeline import TagPlan, prepare_tags, with_tags_of
 
     parts = {name: list(read(folder / f"{name}.conllu")) for name in ("train", "dev", "test")}
     plan = TagPlan(
         seed=args.seed,
         folds=args.folds,
         options=TaggerOptions(epochs=args.tagger_epochs),
-        offered=args.tag_column,
+        tag_column=args.tag_column,
         folder=args.work / f"{folder.name}.{args.tag_column}.parts",
         report=lambda text: print(text, flush=True),
     )
     tagger, tagged_train, tagged_dev = prepare_tags(parts["train"], parts["dev"], plan)
-    tagged_test = offering(tagger, parts["test"], args.tag_column)
+    tagged_test = with_tags_of(tagger, parts["test"], args.tag_column)
     data = {"train": tagged_train, "dev": tagged_dev, "test": tagged_test}
-    plain = {name: [with_first_choices(s, args.tag_column) for s in sentences] for name, sentences in data.items()}
+    plain = {name: [with_first_candidates(s, args.tag_column) for s in sentences] for name, sentences in data.items()}
     variants: dict[str, tuple[dict[str, object], dict[str, list[Sentence]]]]
     variants = {"tagger, then swap": ({"system": "swap"}, plain)}
     for best in args.best_tags.split(","):

@@ -18,8 +18,8 @@ import time
 from pathlib import Path
 
 from tanglewood import Parser, Sentence, Tree, compiled, make_system, read
-from tanglewood.evaluate.scores import evaluate
-from tanglewood.scorers.words import words_of
+from tanglewood.measure.scores import evaluate
+from tanglewood.ml.words import words_of
 from tanglewood.systems import make_decoder
 from tanglewood.training.config import Config
 from tanglewood.training.loop import Training

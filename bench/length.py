@@ -49,8 +49,8 @@ def main() -> None:
     if args.plot:
         check_plot(args.plot)
     use_one_matrix_thread()
-    from tanglewood.parser import Choices, Parser
-    from tanglewood.scale.parsing import BatchParser
+    from tanglewood.parser import ParseOptions, Parser
+    from tanglewood.run.corpus import BatchParser
     from tanglewood.treebank.conllu import Batch
 
     model = Parser.load(args.model)
@@ -61,7 +61,7 @@ def main() -> None:
         batches = [Batch("made", blocks[i : i + step]) for i in range(0, len(blocks), step)]
 
         def parse(batches: list[Batch] = batches) -> int:
-            workplace = BatchParser(model, Choices(beam=args.beam))
+            workplace = BatchParser(model, ParseOptions(beam=args.beam))
             return sum(workplace.parse(batch).words for batch in batches)
 
         words, seconds = least_cpu(args.rounds, parse)

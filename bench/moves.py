@@ -12,7 +12,7 @@ import time
 
 from tanglewood import SYSTEMS, compiled, make_system, read
 from tanglewood.core.state import State
-from tanglewood.evaluate.labels import LabelNumbers
+from tanglewood.measure.labels import LabelNumbers
 from tanglewood.treebank.tree import Tree
 
 FIGURE_1 = Tree([2, 3, 0, 3, 2, 7, 5, 4, 3])
@@ -56,7 +56,7 @@ def main() -> None:
     args = parser.parse_args()
     chance = random.Random(1)
     if args.files:
-        data = {file: [sentence.tree() for sentence in read(file)][:2000] for file in args.files}
+        data = {file: [sentence.tree for sentence in read(file)][:2000] for file in args.files}
     else:
         data = {"figure 1": [FIGURE_1], "random, n = 25": [random_tree(25, chance) for _ in range(100)]}
     print("core:", "compiled" if compiled() else "interpreted")

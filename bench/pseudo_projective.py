@@ -17,7 +17,7 @@ def main(directories):
     print("|---|---|---|---|---|---|---|---|---|---|")
     for directory in map(Path, directories):
         files = sorted([*directory.glob("*.conllu"), *directory.glob("*.conll")])
-        trees = [sentence.tree() for file in files for sentence in read(file)]
+        trees = [sentence.tree for file in files for sentence in read(file)]
         labels = {label for tree in trees for label in tree.labels}
         for name in SCHEMES:
             start = time.perf_counter()

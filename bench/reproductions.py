@@ -11,7 +11,7 @@ import shutil
 from pathlib import Path
 
 from tanglewood.experiments import experiment
-from tanglewood.experiments.summary import read_results, summarise
+from tanglewood.experiments.summary import read_results, summarize
 
 MARK = "<!-- made by bench/reproductions.py: nothing below is typed by hand -->\n"
 
@@ -33,7 +33,7 @@ def main() -> None:
     head, mark, _ = readme.read_text(encoding="utf-8").partition(MARK)
     if not mark:
         raise SystemExit(f"{readme}: there is no line {MARK!r}")
-    readme.write_text(f"{head}{MARK}\n{summarise(args.folders, links=True)}", encoding="utf-8")
+    readme.write_text(f"{head}{MARK}\n{summarize(args.folders, links=True)}", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
-from tanglewood.scorers import svm
-from tanglewood.scorers.base import Example
-from tanglewood.scorers.linear import WordNumbers
-from tanglewood.scorers.linear_features import FeatureSet
-from tanglewood.scorers.words import words_of
+from tanglewood.learners.base import Example
+from tanglewood.learners.features import FeatureSet
+from tanglewood.learners.linear.learner import WordNumbers
+from tanglewood.learners.svm import learner as svm
+from tanglewood.ml.words import words_of
 from tanglewood.training.config import read_config
 from tanglewood.training.loop import Training
 from tanglewood.treebank.conllu import read
@@ -50,7 +50,7 @@ def compare(training: Training, dev: list, n_instances: int) -> tuple[int, int, 
     compared = values = different = 0
     largest = 0.0
     for sentence in dev:
-        tree = sentence.tree()
+        tree = sentence.tree
         example = Example(words_of(sentence), tree.heads, [-1, *(labels.get(label, 0) for label in tree.labels[1:])])
         table, offsets = WordNumbers().table([example.words])
         features.use(table, offsets[0])

@@ -44,15 +44,15 @@ def variants() -> dict[str, list[str]]:
 
 def measure(model: Path, file: Path, rounds: int) -> dict[str, float | None]:
     """Scores, tokens a second, moves and calls of the scorer of a model on a file."""
-    from tanglewood.evaluate.scores import evaluate
-    from tanglewood.parser import Choices, Parser
-    from tanglewood.scale.parsing import BatchParser
+    from tanglewood.measure.scores import evaluate
+    from tanglewood.parser import ParseOptions, Parser
+    from tanglewood.run.corpus import BatchParser
     from tanglewood.treebank.conllu import read_batches, write_blocks
 
     parser = Parser.load(model)
 
     def parse() -> BatchParser:
-        workplace = BatchParser(parser, Choices())
+        workplace = BatchParser(parser, ParseOptions())
         write_blocks((block for batch in read_batches(file) for block in workplace.parse(batch).blocks), out)
         return workplace
 

@@ -33,7 +33,7 @@ class Edge(NamedTuple):
 
 def view_of(s: State) -> tuple[int, int, int, int]:
     stack = [-1, -1, -1, *s.stack_nodes()]
-    return (stack[-3], stack[-2], stack[-1], s.buffer_nodes()[0] if s.left else -1)
+    return (stack[-3], stack[-2], stack[-1], s.buffer_nodes()[0] if s.n_buffer else -1)
 
 
 @cache
@@ -49,7 +49,7 @@ def graph(name: str, n: int, single_root: bool, options: tuple = ()) -> list[lis
     def visit(s: State) -> int:
         if system.is_final(s):
             return 0
-        key = (*s.stack_nodes(), -1, s.left)
+        key = (*s.stack_nodes(), -1, s.n_buffer)
         if key not in numbers:
             moves = []
             for move in system.legal_moves(s):

@@ -1,4 +1,4 @@
-"""A small invented treebank with what a tokeniser must learn: contractions, abbreviations, headings, addresses."""
+"""A small invented treebank with what a tokenizer must learn: contractions, abbreviations, headings, addresses."""
 
 from collections.abc import Iterable
 from io import BytesIO

@@ -45,7 +45,7 @@ def workload() -> Iterator[str]:
     from exhaustive import ORACLES, VARIANTS, bind, everything
     from tanglewood.core.state import State
     from tanglewood.systems import make_system
-    from tanglewood.text.tokeniser import Tokeniser
+    from tanglewood.text.tokenizer import Tokenizer
     from tanglewood.transforms.lifting import lift_and_mark
     from tanglewood.treebank import Tree
 
@@ -56,9 +56,9 @@ def workload() -> Iterator[str]:
         yield f"{tree} {tree.arc_degrees(2006)} {tree.arc_degrees(2007)} {tree.crossing_pairs()}"
         yield f"{tree.is_planar()} {tree.gap_degree()} {tree.is_well_nested()} {tree.projective_order()}"
         yield f"{list(lifted)} {list(passed)}"
-    tokeniser = Tokeniser.learn(raw_texts.treebank(), None, epochs=3)
-    yield f"{tokeniser.settings()} {[(name, crc32(table)) for name, table in tokeniser.arrays().items()]}"
-    yield f"{tokeniser.tokenise(''.join(random.choices('aB1. ', k=1000)))}"
+    tokenizer = Tokenizer.learn(raw_texts.treebank(), None, epochs=3)
+    yield f"{tokenizer.settings()} {[(name, crc32(table)) for name, table in tokenizer.arrays().items()]}"
+    yield f"{tokenizer.tokenize(''.join(random.choices('aB1. ', k=1000)))}"
     for name, options in VARIANTS:
         for seed in range(2 * SEEDS):
             system = make_system(name, single_root=bool(seed % 2), **options)

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from exhaustive import COMPILED
-from tanglewood.evaluate.coverage import Coverage
-from tanglewood.evaluate.running_time import RunningTime
-from tanglewood.evaluate.stats import TreebankStats
+from tanglewood.measure.coverage import Coverage
+from tanglewood.measure.running_time import RunningTime
+from tanglewood.measure.stats import TreebankStats
 from tanglewood.systems import make_system
 from tanglewood.treebank import conllu
 
@@ -33,7 +33,7 @@ def test_every_number_of_a_treebank_is_reproduced(name):
     running = {oracle: RunningTime(make_system("swap"), oracle) for oracle in truth["swap"]}
     for sentence in conllu.read(FOLDER / "treebanks" / name):
         stats.add(sentence)
-        tree = sentence.tree()
+        tree = sentence.tree
         coverage.add(tree)
         for count in running.values():
             count.add(tree)

@@ -11,9 +11,9 @@ import tanglewood
 from exhaustive import COMPILED, over_variants
 from tanglewood import parser as parser_module
 from tanglewood.errors import ConfigError, ModelError
-from tanglewood.evaluate.scores import evaluate
+from tanglewood.measure.scores import evaluate
+from tanglewood.ml import encoder
 from tanglewood.parser import Parser
-from tanglewood.scorers import encoder
 from tanglewood.systems import SYSTEMS
 from tanglewood.treebank.conllu import write
 from tanglewood.treebank.sentence import Sentence, comment_value
@@ -200,7 +200,7 @@ def test_no_decorated_label_leaks_and_arcs_cross_again(pseudo_projective, unseen
     assert any(pseudo_projective.scheme.clashes(pseudo_projective.model.task.labels))
     parsed = list(pseudo_projective.parse_all(unseen, beam=beam))
     assert {label for sentence in parsed for label in sentence.deprels} <= known
-    assert any(not sentence.tree().is_projective() for sentence in parsed)
+    assert any(not sentence.tree.is_projective() for sentence in parsed)
     for n in (1, 2, 30):
         assert set(pseudo_projective.parse(long_sentence(n), beam=beam).labels[1:]) <= known
 
@@ -214,7 +214,7 @@ def test_every_system_trains_and_parses_to_valid_trees(name, single_root, unseen
     assert parser.description["single_root"] is (single_root is not False)
     for beam in (1, 3):
         for sentence in parser.parse_all([*unseen[:n], long_sentence(25)], beam=beam):
-            tree = sentence.tree()  # raises if it is none
+            tree = sentence.tree  # raises if it is none
             assert single_root is False or len(tree.roots()) == 1
 
 
@@ -232,7 +232,7 @@ def test_a_model_of_one_word_sentences_parses_longer_ones(unseen):
     parser = train_parser(train, settings={"epochs": 1})
     for beam in (1, 4):
         for sentence in parser.parse_all(unseen[:5], beam=beam):
-            assert len(sentence.tree().roots()) == 1
+            assert len(sentence.tree.roots()) == 1
 
 
 @slow_if_interpreted
@@ -270,9 +270,9 @@ def test_nbest_gives_different_trees_best_first_with_their_scores(unseen, name, 
         assert [comment_value(s.lines, "nbest") for s in ranked] == [str(i + 1) for i in range(len(ranked))]
         scores = [float(comment_value(s.lines, "log_probability")) for s in ranked]
         assert scores == sorted(scores, reverse=True)
-        assert ranked[0].tree() == best[name].tree()
+        assert ranked[0].tree == best[name].tree
         assert len({str(s.words) for s in ranked}) == len(ranked), "the same tree twice"
-        assert all(len(s.tree().roots()) == 1 for s in ranked)
+        assert all(len(s.tree.roots()) == 1 for s in ranked)
 
 
 def test_confidence_is_a_share_and_leaves_the_rest_of_misc_alone(unsure, learnt, unseen):
@@ -282,7 +282,7 @@ def test_confidence_is_a_share_and_leaves_the_rest_of_misc_alone(unsure, learnt,
         values = []
         plain = list(parser.parse_all(unseen, beam=8))
         for sentence, without in zip(parser.parse_all(unseen, beam=8, confidence=True), plain, strict=True):
-            assert sentence.tree() == without.tree()
+            assert sentence.tree == without.tree
             for misc, old in zip(sentence.misc, without.misc, strict=True):
                 *rest, value = misc.split("|")
                 assert value.startswith("Confidence=")

@@ -18,16 +18,17 @@ from udtools import udeval
 from exhaustive import COMPILED
 from tanglewood.cli import main
 from tanglewood.errors import FormatError, ModelError
-from tanglewood.parser import Choices, Parser
-from tanglewood.scale.parsing import BatchParser, parse_batches
+from tanglewood.parser import ParseOptions, Parser
+from tanglewood.pipeline import Pipeline, bundled_model, with_tags
+from tanglewood.run.corpus import BatchParser, parse_batches
 from tanglewood.show.record import record
-from tanglewood.text import learning, tagger
-from tanglewood.text.learning import prepare
-from tanglewood.text.pipeline import Pipeline, bundled_model, with_tags
+from tanglewood.text import tagger
 from tanglewood.text.raw import gold_text
 from tanglewood.text.reading import Seen, is_treebank, read_text
 from tanglewood.text.tagger import TaggerOptions, Tags
-from tanglewood.text.tokeniser import Tokeniser
+from tanglewood.text.tokenizer import Tokenizer
+from tanglewood.training import pipeline as learning
+from tanglewood.training.pipeline import prepare
 from tanglewood.treebank.conllu import read
 from tanglewood.treebank.sentence import MISC
 from toy import TAGS, clause, sentences_of, small_network, toy_sentences, train_parser
@@ -60,7 +61,7 @@ def pipeline():
         small_network(patch)
         patch.setattr(tagger, "SIZES", (16, 8))
         found = prepare(written(N_TRAIN, 1), written(10, 2), folds=2, options=OPTIONS)
-        return Pipeline(train_parser(found.train), found.tagger, found.tokeniser)
+        return Pipeline(train_parser(found.train), found.tagger, found.tokenizer)
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +96,7 @@ def test_every_token_says_where_it_stands_and_no_character_is_lost(pipeline):
             joined += form + ("" if "SpaceAfter" in values else " ")
             end = stop
         assert sentence.text == joined.strip()
-        sentence.tree()
+        assert sentence.tree is not None
     assert end == len(TEXT)
 
 
@@ -150,7 +151,7 @@ def _words_and_places(line, begin):
 
 def test_tagged_text_has_no_trees_yet(pipeline):
     for tagged, parsed in zip(pipeline.tag_text(TEXT), pipeline.parse_text(TEXT), strict=True):
-        assert tagged.with_tree(parsed.tree()).to_bytes() == parsed.to_bytes()
+        assert tagged.with_tree(parsed.tree).to_bytes() == parsed.to_bytes()
 
 
 def test_a_pipeline_comes_back_from_its_file_as_it_was(pipeline, model, tmp_path):
@@ -162,7 +163,7 @@ def test_a_pipeline_comes_back_from_its_file_as_it_was(pipeline, model, tmp_path
 
 def test_the_parser_of_a_pipeline_may_be_used_alone_and_a_parser_is_no_pipeline(pipeline, model, tmp_path):
     tagged = pipeline.tag_text(TEXT)
-    assert [Parser.load(model).parse(s, beam=8) for s in tagged] == [s.tree() for s in pipeline.parse_text(TEXT)]
+    assert [Parser.load(model).parse(s, beam=8) for s in tagged] == [s.tree for s in pipeline.parse_text(TEXT)]
     pipeline.parser.save(tmp_path / "parser.tw")
     with pytest.raises(ModelError, match=r"parser only.*train --pipeline"):
         Pipeline.load(tmp_path / "parser.tw")
@@ -174,7 +175,7 @@ def test_tags_are_filled_in_only_where_a_sentence_has_none():
     tags = [Tags("l", "U", "X", "f")] * len(sentence)
     filled = with_tags(bare, tags)
     assert (filled.lemmas, filled.xpos) == (["l"] * len(sentence), ["X"] * len(sentence))
-    assert (filled.upos, filled.feats, filled.tree()) == (sentence.upos, sentence.feats, sentence.tree())
+    assert (filled.upos, filled.feats, filled.tree) == (sentence.upos, sentence.feats, sentence.tree)
     assert with_tags(sentence, tags).to_bytes() == sentence.to_bytes()
     assert with_tags(sentence, tags, replaced=True).upos == ["U"] * len(sentence)
 
@@ -255,7 +256,7 @@ def test_the_command_learns_the_same_bytes_with_any_number_of_threads(tmp_path, 
 def test_text_is_parsed_in_processes_as_in_one(pipeline, model):
     pieces = list(pipeline.pieces([TEXT, "\n\n", TEXT]))
     pieces = [p._replace(sentences=[s], number=p.number + i) for p in pieces for i, s in enumerate(p.sentences)]
-    workplace = BatchParser.load(model, Choices())
+    workplace = BatchParser.load(model, ParseOptions())
     one = [parsed.blocks for parsed in parse_batches(pieces, workplace)]
     for method in ("fork", "spawn"):
         assert [parsed.blocks for parsed in parse_batches(pieces, workplace, processes=2, method=method)] == one
@@ -327,9 +328,9 @@ def test_half_characters_and_odd_names_do_no_harm(pipeline, tmp_path):
 def test_only_spaces_may_stand_inside_a_token():
     rows = ["1\t10 000\t_\tNUM\t_\t_\t2\tnummod\t_\t_", "2\tdax\t_\tNOUN\t_\t_\t0\troot\t_\tSpaceAfter=No"]
     block = "\n".join([*rows, "3\t.\t_\tPUNCT\t_\t_\t2\tpunct\t_\t_", "", ""])
-    tokeniser = Tokeniser.learn(sentences_of(block * 30), None)
+    tokenizer = Tokenizer.learn(sentences_of(block * 30), None)
     for gap, tokens in ((" ", 3), ("\u00a0", 3), ("\t", 4), ("\r", 4), ("\x0b", 4), ("\u2028", 4)):
-        assert sum(map(len, tokeniser.tokenise(f"10{gap}000 dax."))) == tokens, repr(gap)
+        assert sum(map(len, tokenizer.tokenize(f"10{gap}000 dax."))) == tokens, repr(gap)
 
 
 def test_text_that_is_no_utf8_is_an_error_that_says_where():
@@ -381,7 +382,7 @@ def test_a_missing_file_is_an_error_and_text_can_be_forced(model, capsys):
     assert [s.forms for s in sentences_of(out)] == [["Dax", "."]]
 
 
-def test_a_parser_without_a_tokeniser_refuses_text(pipeline, tmp_path, capsys):
+def test_a_parser_without_a_tokenizer_refuses_text(pipeline, tmp_path, capsys):
     pipeline.parser.save(tmp_path / "parser.tw")
     for arguments in (["Dax zorps."], ["--tag", "examples/small.conllu"]):
         status, _, err = run(capsys, "-m", tmp_path / "parser.tw", *arguments)
@@ -416,10 +417,10 @@ def test_json_holds_what_conllu_holds(pipeline, model, capsys):
     lines = [json.loads(line) for line in out.splitlines()]
     for data, sentence in zip(lines, pipeline.parse_text(TEXT), strict=True):
         assert [word["form"] for word in data["words"]] == sentence.forms
-        assert [word["head"] for word in data["words"]] == list(sentence.tree().heads)[1:]
+        assert [word["head"] for word in data["words"]] == list(sentence.tree.heads)[1:]
         assert [word["deprel"] for word in data["words"]] == sentence.deprels
         crossing = [word["id"] for word in data["words"] if word.get("nonprojective")]
-        assert crossing == sentence.tree().nonprojective_arcs()
+        assert crossing == sentence.tree.nonprojective_arcs()
         for word in data["words"]:
             if "start" in word:
                 assert TEXT[word["start"] : word["end"]] == word["form"]
@@ -430,7 +431,7 @@ def test_the_bundled_model_parses_english():
     assert bundled_model().stat().st_size <= 20_000_000
     (sentence,) = english.parse_text("A hearing is scheduled on the issue today .")
     assert sentence.upos == ["DET", "NOUN", "AUX", "VERB", "ADP", "DET", "NOUN", "NOUN", "PUNCT"]
-    heads = list(sentence.tree().heads)[1:]
+    heads = list(sentence.tree.heads)[1:]
     assert heads[:4] == [2, 4, 4, 0]
     one, two = english.parse_text("I don't know. She said it's John's book.")
     assert one.forms == ["I", "do", "n't", "know", "."]

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from tanglewood import compiled
-from tanglewood.scorers.network import Sizes
-from tanglewood.scorers.network_core import LABEL_SLOTS, SLOTS
+from tanglewood.learners.network.core import LABEL_SLOTS, SLOTS
+from tanglewood.learners.network.learner import Sizes
 from tanglewood.training.config import Config
 from tanglewood.training.loop import Training
 from tanglewood.treebank.conllu import read
@@ -98,7 +98,7 @@ def toy_sentences(n: int, seed: int = 1) -> list[Sentence]:
 
 def small_network(patch: pytest.MonkeyPatch) -> None:
     """Make the network small, for as long as the patch holds."""
-    patch.setattr("tanglewood.scorers.network.Sizes", lambda **given: replace(SMALL, **given))
+    patch.setattr("tanglewood.learners.network.learner.Sizes", lambda **given: replace(SMALL, **given))
 
 
 def train_parser(sentences: Sequence[Sentence], dev: Sequence[Sentence] = (), **choices: object) -> Parser:

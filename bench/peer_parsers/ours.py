@@ -28,7 +28,7 @@ def _rows(
     bench: Bench, files: list[str], quick: list[str], learners: dict[str, tuple[list[str], dict[str, int]]]
 ) -> Iterator[Peer]:
     for name, (options, beams) in learners.items():
-        if options and not importlib.util.find_spec("tanglewood.scorers.linear"):
+        if options and not importlib.util.find_spec("tanglewood.learners.linear.learner"):
             raise SkippedError("this tanglewood has no linear learner; its row is left out")
         model = bench.folder / f"{name.replace(' ', '-')}{bench.suffix}.tw"
         parse = [bench.tanglewood, "parse", "-m", str(model), INPUT, "-o", OUTPUT, "--beam"]

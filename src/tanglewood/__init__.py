@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tanglewood.core.state import State as State
     from tanglewood.core.system import TransitionSystem as TransitionSystem
+    from tanglewood.derivation import trace as trace
     from tanglewood.parser import Parser as Parser
     from tanglewood.parser import load as load
-    from tanglewood.show.trace import trace as trace
+    from tanglewood.pipeline import Pipeline as Pipeline
     from tanglewood.systems import SYSTEMS as SYSTEMS
     from tanglewood.systems import make_system as make_system
     from tanglewood.systems.swap import maximal_projective_components as maximal_projective_components
-    from tanglewood.text.pipeline import Pipeline as Pipeline
     from tanglewood.transforms.pseudo_projective import deprojectivize as deprojectivize
     from tanglewood.transforms.pseudo_projective import projectivize as projectivize
     from tanglewood.treebank.conllu import read as read
@@ -28,7 +28,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Parser": "parser",
-    "Pipeline": "text.pipeline",
+    "Pipeline": "pipeline",
     "SYSTEMS": "systems",
     "Sentence": "treebank.sentence",
     "State": "core.state",
@@ -40,7 +40,7 @@ _HOMES = {
     "maximal_projective_components": "systems.swap",
     "projectivize": "transforms.pseudo_projective",
     "read": "treebank.conllu",
-    "trace": "show.trace",
+    "trace": "derivation",
     "write": "treebank.conllu",
 }
 __all__ = ["__version__", "compiled", *_HOMES]  # noqa: PLE0604 - a literal list and the keys above

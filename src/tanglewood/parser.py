@@ -15,15 +15,15 @@ from typing import Any, TypeVar
 
 from tanglewood import __version__
 from tanglewood.core.beam import Beam
-from tanglewood.core.decoder import Decoder, score_table
 from tanglewood.core.search import Search
-from tanglewood.core.searches import MOST_MEMORY, MOVE_SEARCHES, SEARCHES
 from tanglewood.core.state import State
+from tanglewood.decoders.base import Decoder, score_table
+from tanglewood.decoders.searches import MOST_MEMORY, MOVE_SEARCHES, SEARCHES
 from tanglewood.errors import ConfigError, ModelError, TanglewoodError
-from tanglewood.scorers import learner_class
-from tanglewood.scorers.base import Guess, Model, Task
-from tanglewood.scorers.offers import Tagging
-from tanglewood.scorers.words import words_of
+from tanglewood.learners import learner_class
+from tanglewood.learners.base import Guess, Model, Task
+from tanglewood.learners.tag_candidates import Tagging
+from tanglewood.ml.words import words_of
 from tanglewood.store import load_model, save_model
 from tanglewood.systems import make_decoder, make_summing_decoder, make_system
 from tanglewood.transforms.pseudo_projective import Scheme, deprojectivize
@@ -36,7 +36,7 @@ GUIDE = "guide/"  # what the names of a guide's arrays begin with
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
+class ParseOptions:
     """How to search for trees.
 
     A model of moves searches greedily or with a ``beam`` (None: 8 where one is needed, else 1). With ``nbest`` each
@@ -98,24 +98,24 @@ class Parser:
 
     def parse(self, sentence: Sentence, *, search: str = "", beam: int | None = None) -> Tree:
         """Return the tree of one sentence."""
-        (parsed,) = self.parse_all([sentence], Choices(search=search, beam=beam))
-        return parsed.tree()
+        (parsed,) = self.parse_all([sentence], ParseOptions(search=search, beam=beam))
+        return parsed.tree
 
     def parse_all(
         self,
         sentences: Iterable[Sentence],
-        choices: Choices | None = None,
+        choices: ParseOptions | None = None,
         *,
         threads: int = 1,
-        **more: Any,  # noqa: ANN401 - fields of Choices
+        **more: Any,  # noqa: ANN401 - fields of ParseOptions
     ) -> Iterator[Sentence]:
         """Give the sentences with their trees, in order; memory stays flat however many there are.
 
-        Choices may also be given by name: ``parse_all(sentences, beam=8, threads=2)``.
+        ParseOptions may also be given by name: ``parse_all(sentences, beam=8, threads=2)``.
         """
         if threads < 1:
             raise ConfigError(f"the number of threads must be 1 or more, not {threads}")
-        choices = replace(choices or Choices(), **more)
+        choices = replace(choices or ParseOptions(), **more)
         workers = [self.worker(choices) for _ in range(threads)]
         chunks = in_chunks(sentences)
         if threads == 1:
@@ -141,13 +141,13 @@ class Parser:
                 yield from chain.from_iterable(waiting.popleft().result())
                 waiting.extend(pool.submit(work, chunk) for chunk in islice(chunks, 1))
 
-    def worker(self, choices: Choices | None = None, **more: Any) -> Worker:  # noqa: ANN401 - fields of Choices
+    def worker(self, choices: ParseOptions | None = None, **more: Any) -> Worker:  # noqa: ANN401 - fields of ParseOptions
         """Return what one thread needs to parse with these choices."""
-        choices = replace(choices or Choices(), **more)
+        choices = replace(choices or ParseOptions(), **more)
         self._check(choices)
         return ArcWorker(self, choices) if self.scores_arcs else MoveWorker(self, choices)
 
-    def _check(self, choices: Choices) -> None:
+    def _check(self, choices: ParseOptions) -> None:
         """Raise ConfigError if the choices are none that this model has."""
         known, others = (tuple(SEARCHES), MOVE_SEARCHES) if self.scores_arcs else (MOVE_SEARCHES, tuple(SEARCHES))
         kind, other = ("arcs", "moves") if self.scores_arcs else ("moves", "arcs")
@@ -235,13 +235,13 @@ def guess_of(tree: Tree, task: Task) -> Guess:
 
 def guesses_of(guide: Parser, sentences: Sequence[Sentence], task: Task) -> list[Guess]:
     """Return what a guide makes of sentences, searching as it did when it was trained."""
-    return [guess_of(parsed.tree(), task) for parsed in guide.parse_all(sentences, beam=guide.description["beam"])]
+    return [guess_of(parsed.tree, task) for parsed in guide.parse_all(sentences, beam=guide.description["beam"])]
 
 
 class Worker:
     """What one thread needs: a workspace of the model and a search."""
 
-    def __init__(self, parser: Parser, choices: Choices) -> None:
+    def __init__(self, parser: Parser, choices: ParseOptions) -> None:
         self.choices = choices
         self._parser = parser
         self._task = parser.model.task
@@ -278,7 +278,7 @@ class Worker:
 class ArcWorker(Worker):
     """Decodes the scores of arcs."""
 
-    def __init__(self, parser: Parser, choices: Choices) -> None:
+    def __init__(self, parser: Parser, choices: ParseOptions) -> None:
         Worker.__init__(self, parser, choices)
         self._name = choices.search or parser.description["search"]
         limits = {"max_words": choices.max_length or None, "max_bytes": choices.max_memory}
@@ -319,19 +319,19 @@ class ArcWorker(Worker):
 class MoveWorker(Worker):
     """Searches for the best moves; ``search`` counts its work once it has any."""
 
-    def __init__(self, parser: Parser, choices: Choices) -> None:
+    def __init__(self, parser: Parser, choices: ParseOptions) -> None:
         Worker.__init__(self, parser, choices)
         self.search: Search | None = None
         self._beam: Beam | None = None
         self._tagging = Tagging(self._task) if self._task.tags else None
-        self._offers: list[array[int]] = []
+        self._candidates: list[array[int]] = []
 
     def _encode(self, sentences: Sequence[Sentence]) -> None:
         if self._tagging is None:
             Worker._encode(self, sentences)
             return
         read = [self._tagging.read(sentence) for sentence in sentences]
-        self._offers = [offers for _, offers in read]
+        self._candidates = [candidates for _, candidates in read]
         self._workspace.encode([words for words, _ in read])
 
     def turn_to(self, sentence: Sentence) -> Search:
@@ -347,18 +347,18 @@ class MoveWorker(Worker):
             self.search = task.search(scorer)
             learnt = getattr(self._parser.model, "beam", 1)  # the width that the model has learnt with, if any
             width = self.choices.width if self.choices.beam else max(self.choices.width, learnt)
-            self._beam = Beam(self.search, width, normalised=learnt == 1) if width > 1 else None
+            self._beam = Beam(self.search, width, normalized=learnt == 1) if width > 1 else None
         return self.search
 
-    def offer(self, state: State, index: int = 0) -> None:
+    def give_candidates(self, state: State, index: int = 0) -> None:
         """Tell a configuration of one of the encoded sentences which tags its words may be given."""
         if self._tagging is not None:
-            state.offer(self._offers[index])
+            state.take_candidates(self._candidates[index])
 
     def _parse(self, sentence: Sentence, index: int) -> Iterator[Sentence]:
         search = self._search_of(index)
         state = State(len(sentence))
-        self.offer(state, index)
+        self.give_candidates(state, index)
         if self._beam is None:
             search.greedy(state)
             yield self._parsed(sentence, state)

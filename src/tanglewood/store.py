@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tanglewood.errors import ModelError
-from tanglewood.treebank.conllu import writing
+from tanglewood.files import writing
 
 FORMAT = "tanglewood-model"
 VERSION = 1

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tanglewood.errors import ConfigError, LocatedError
-from tanglewood.evaluate.clock import minutes
+from tanglewood.measure.clock import minutes
 
 if TYPE_CHECKING:
     from tanglewood.core.system import TransitionSystem

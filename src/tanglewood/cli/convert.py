@@ -63,11 +63,11 @@ def _converted(args: argparse.Namespace, reading: Reading) -> Iterator[Sentence]
         for sentence in reading.sentences(file, trees=bool(args.projectivize or args.deprojectivize)):
             result = sentence
             if args.projectivize:
-                tree = sentence.tree()
+                tree = sentence.tree
                 result = sentence.with_tree(lifted(tree) if baseline else projectivize(tree, scheme))
             elif args.deprojectivize:
                 used = scheme_of(sentence.deprels, args.separator, args.mark)
-                result = sentence.with_tree(deprojectivize(sentence.tree(), used))
+                result = sentence.with_tree(deprojectivize(sentence.tree, used))
             changed += result is not sentence and result.lines != sentence.lines
             kept += 1
             yield convert(result, args.to) if args.to else result

@@ -20,7 +20,7 @@ from tanglewood.errors import ConfigError
 if TYPE_CHECKING:
     import argparse
 
-    from tanglewood.evaluate.coverage import Coverage
+    from tanglewood.measure.coverage import Coverage
 
 HELP = "which systems can derive the trees of a treebank"
 EXAMPLES = """\
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Count, and print a table for people or JSON."""
-    from tanglewood.evaluate.coverage import Coverage
+    from tanglewood.measure.coverage import Coverage
     from tanglewood.systems import SYSTEMS
 
     # `--system a b FILE` reads naturally, so files behind the names are taken for files.
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     for file in files:
         counts[file] = Coverage(systems)
         for sentence in reading.sentences(file):
-            counts[file].add(sentence.tree())
+            counts[file].add(sentence.tree)
     if args.json:
         print_json([{"file": file, **coverage.as_dict()} for file, coverage in counts.items()])
     else:

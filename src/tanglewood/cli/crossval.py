@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Train as many parsers as there are folds; sentences are dealt out at random, by the seed."""
     use_one_matrix_thread()
-    from tanglewood.evaluate.scores import Scores, aligned, compare
+    from tanglewood.measure.scores import Scores, aligned, compare
     from tanglewood.training.folds import deal_out
     from tanglewood.training.loop import Training
 
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
         rest = [sentences[place] for place in others]
         words = held_out
         if tag_column:
-            rest, words = _with_offers(rest, held_out, tag_column, config)
+            rest, words = _with_candidates(rest, held_out, tag_column, config)
         for progress in Training(config, rest).run():
             parser = progress.parser
         scores = Scores()
@@ -76,12 +76,12 @@ def run(args: argparse.Namespace) -> int:
     return reading.close()
 
 
-def _with_offers(
+def _with_candidates(
     rest: list[Sentence], held_out: list[Sentence], column: str, config: Config
 ) -> tuple[list[Sentence], list[Sentence]]:
     """Return both with what taggers offer for a column; those of a sentence have not seen it."""
-    from tanglewood.text.learning import TagPlan, offering, prepare_tags
+    from tanglewood.training.pipeline import TagPlan, prepare_tags, with_tags_of
 
-    plan = TagPlan(seed=config.seed, folds=config.folds, offered=column)
+    plan = TagPlan(seed=config.seed, folds=config.folds, tag_column=column)
     tagger, tagged, _ = prepare_tags(rest, (), plan)
-    return tagged, offering(tagger, held_out, column)
+    return tagged, with_tags_of(tagger, held_out, column)

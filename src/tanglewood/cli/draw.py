@@ -38,8 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Draw one sentence or more."""
+    from tanglewood.files import writing
     from tanglewood.show import png
-    from tanglewood.treebank.conllu import writing
 
     kind = _format(args)
     if kind == "png":
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     found = _chosen(args, kind)
     others, names = None, ("", "")
     if args.compare is not None:
-        others = [other.tree() for other in _counterparts(args, found)]
+        others = [other.tree for other in _counterparts(args, found)]
         names = _names(args)
     drawn = list(drawings((sentence for _, sentence in found), kind, args, others, names))
     data = "\n".join(f"{drawing.rstrip()}\n" for drawing in drawn).encode()
@@ -75,7 +75,7 @@ def _chosen(args: argparse.Namespace, kind: str) -> list[tuple[int, Sentence]]:
         raise ConfigError("--all and the choice of one sentence exclude each other")
     if is_text(source):
         use_one_matrix_thread()
-        from tanglewood.text.pipeline import Pipeline
+        from tanglewood.pipeline import Pipeline
 
         found: list[Sentence] = Pipeline.load(args.model).parse_text(source)
         if one or not found:

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
-    from tanglewood.evaluate.conll2018 import Conll2018
-    from tanglewood.evaluate.scores import Scores
-    from tanglewood.evaluate.significance import Intervals, McNemar
-    from tanglewood.evaluate.tables import Table
+    from tanglewood.measure.conll2018 import Conll2018
+    from tanglewood.measure.scores import Scores
+    from tanglewood.measure.significance import Intervals, McNemar
+    from tanglewood.measure.tables import Table
     from tanglewood.treebank.sentence import Sentence
 
 HELP = "how well predicted trees match gold trees"
@@ -76,10 +76,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Score, and print tables for people or JSON."""
-    from tanglewood.evaluate.conll2018 import Conll2018
-    from tanglewood.evaluate.scores import Scores, aligned, compare
-    from tanglewood.evaluate.significance import Pairs, bootstrap
-    from tanglewood.evaluate.tables import Table
+    from tanglewood.measure.conll2018 import Conll2018
+    from tanglewood.measure.scores import Scores, aligned, compare
+    from tanglewood.measure.significance import Pairs, bootstrap
+    from tanglewood.measure.tables import Table
     from tanglewood.treebank.conllu import read
 
     if [args.gold, *args.systems].count("-") > 1:

@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _describe(model: str | None, *, as_json: bool) -> int:
     """Print what a model was made from."""
-    from tanglewood.text.pipeline import load_parts
+    from tanglewood.pipeline import load_parts
 
     parser, pipeline = load_parts(model)
     data: dict[str, Any] = {"labels": list(parser.model.task.labels), **parser.description}

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Derive all trees, and print a table for people or JSON."""
-    from tanglewood.evaluate.running_time import RunningTime
+    from tanglewood.measure.running_time import RunningTime
 
     if args.plot:
         from tanglewood.show.plot import check_plot
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     for file in args.files:
         times[file] = RunningTime(system, args.oracle)
         for sentence in reading.sentences(file):
-            times[file].add(sentence.tree())
+            times[file].add(sentence.tree)
     if args.plot:
         from tanglewood.show.plot import plot_running_time
 

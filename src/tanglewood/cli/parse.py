@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 
 from tanglewood.cli.common import Reading, add_reading, is_text, use_one_matrix_thread
 from tanglewood.cli.writing import add_writing, drawings, format_of_name, on_screen
-from tanglewood.core.searches import MOST_MEMORY, MOVE_SEARCHES, SEARCHES
+from tanglewood.decoders.searches import MOST_MEMORY, MOVE_SEARCHES, SEARCHES
 from tanglewood.errors import ConfigError
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from tanglewood.scale.parsing import BatchParser, Parsed
-    from tanglewood.text.pipeline import Piece
+    from tanglewood.pipeline import Piece
+    from tanglewood.run.corpus import BatchParser, Parsed
     from tanglewood.treebank.conllu import Batch
 
 HELP = "parse text or tagged sentences"
@@ -102,13 +102,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Parse all input into one output."""
     use_one_matrix_thread()
-    from tanglewood.parser import Choices
-    from tanglewood.scale.parsing import BatchParser, parse_batches
-    from tanglewood.scorers.words import OPTIONAL
+    from tanglewood.ml.words import OPTIONAL
+    from tanglewood.parser import ParseOptions
+    from tanglewood.run.corpus import BatchParser, parse_batches
 
     reading = Reading(args)
     began = time.perf_counter()
-    choices = Choices(
+    choices = ParseOptions(
         search=args.search or "",
         beam=args.beam,
         nbest=args.nbest,
@@ -152,7 +152,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _write(blocks: Iterator[bytes], kind: str, args: argparse.Namespace) -> int:
     """Write sentences that are given as blocks of CoNLL; return how many."""
-    from tanglewood.treebank.conllu import write_blocks, writing
+    from tanglewood.files import writing
+    from tanglewood.treebank.conllu import write_blocks
     from tanglewood.treebank.sentence import Sentence
 
     if kind == "conllu":
@@ -175,9 +176,10 @@ def _write(blocks: Iterator[bytes], kind: str, args: argparse.Namespace) -> int:
 
 def _batches(args: argparse.Namespace, reading: Reading, workplace: BatchParser) -> Iterator[Batch | Piece]:
     """Give the sentences of all input: of treebanks as they stand there, of texts as the pipeline finds them."""
-    from tanglewood.text.pipeline import Piece, needed
+    from tanglewood.files import opened
+    from tanglewood.pipeline import Piece, needed
     from tanglewood.text.reading import Seen, read_text
-    from tanglewood.treebank.conllu import opened, read_batches
+    from tanglewood.treebank.conllu import read_batches
 
     number = 1
     for item in args.files:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from tanglewood.cli.common import HelpFormatter, use_one_matrix_thread
 from tanglewood.errors import ConfigError
-from tanglewood.scorers import LEARNERS
+from tanglewood.learners import LEARNERS
 
 if TYPE_CHECKING:
     import argparse
@@ -137,9 +137,9 @@ def run(args: argparse.Namespace) -> int:
     """Run the experiment and say where its results are."""
     use_one_matrix_thread()
     if args.paper == "summary":
-        from tanglewood.experiments.summary import summarise
+        from tanglewood.experiments.summary import summarize
 
-        print(summarise(args.folders, links=args.links), end="")
+        print(summarize(args.folders, links=args.links), end="")
         return 0
     from tanglewood.experiments import experiment
     from tanglewood.experiments.running import Treebank, clear

@@ -10,7 +10,7 @@ from tanglewood.cli.common import Reading, add_json, add_reading, percent, print
 if TYPE_CHECKING:
     import argparse
 
-    from tanglewood.evaluate.stats import TreebankStats
+    from tanglewood.measure.stats import TreebankStats
 
 HELP = "how non-projective treebanks are"
 EXAMPLES = """\
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Count, and print a table for people or JSON."""
-    from tanglewood.evaluate.stats import TreebankStats
+    from tanglewood.measure.stats import TreebankStats
 
     reading = Reading(args)
     counts: dict[str, TreebankStats] = {}

@@ -45,8 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the derivation; exit status 1 if the system does not cover the tree."""
-    from tanglewood.scorers.offers import tags_to_give
-    from tanglewood.show.trace import Step, count_transitions, format_trace, trace, trace_model
+    from tanglewood.derivation import Step, count_transitions, trace, trace_model
+    from tanglewood.learners.tag_candidates import tags_to_give
+    from tanglewood.show.trace import format_trace
 
     sentence = choose_sentence(args, trees=args.model is None)
     if args.model:
@@ -61,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         (system,) = make_systems([args.system or "swap"], args).values()
         system.single_root = args.single_root
-        found = trace(system, sentence.tree(), args.oracle, tags_to_give(system, sentence))
+        found = trace(system, sentence.tree, args.oracle, tags_to_give(system, sentence))
     steps: list[Step] = []
     failure = None
     try:

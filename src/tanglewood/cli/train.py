@@ -21,17 +21,17 @@ from tanglewood.cli.common import (
     given_options,
     use_one_matrix_thread,
 )
-from tanglewood.core.searches import SEARCHES
+from tanglewood.decoders.searches import SEARCHES
 from tanglewood.errors import ConfigError
-from tanglewood.evaluate.clock import minutes
-from tanglewood.scorers import LEARNERS
+from tanglewood.learners import LEARNERS
+from tanglewood.measure.clock import minutes
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
     from tanglewood.parser import Parser
-    from tanglewood.text.pipeline import Pipeline
+    from tanglewood.pipeline import Pipeline
     from tanglewood.training.config import Config
     from tanglewood.training.loop import Progress, Training
     from tanglewood.treebank.sentence import Sentence
@@ -205,11 +205,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _prepare(
-    args: argparse.Namespace, config: Config, train: list[Sentence], dev: list[Sentence], parts: Path, offered: str
+    args: argparse.Namespace, config: Config, train: list[Sentence], dev: list[Sentence], parts: Path, tag_column: str
 ) -> tuple[Callable[[Parser], Pipeline], list[Sentence], list[Sentence]]:
     """Learn what comes before the parser; return how to make a pipeline of it, and the data for it with other tags."""
-    from tanglewood.text.learning import prepare
-    from tanglewood.text.pipeline import Pipeline
+    from tanglewood.pipeline import Pipeline
+    from tanglewood.training.pipeline import prepare
 
     if not args.resume and parts.exists():
         rmtree(parts)
@@ -219,11 +219,11 @@ def _prepare(
         seed=config.seed,
         folds=config.folds,
         processes=args.threads,
-        offered=offered,
+        tag_column=tag_column,
         folder=parts,
         report=lambda text: print(text, file=sys.stderr),
     )
-    return lambda parser: Pipeline(parser, found.tagger, found.tokeniser), found.train, found.dev
+    return lambda parser: Pipeline(parser, found.tagger, found.tokenizer), found.train, found.dev
 
 
 def _save(model: Parser | Pipeline, output: str) -> None:
@@ -263,7 +263,7 @@ def _report(progress: Progress, tag_column: str) -> None:
 
 
 def _report_crossing(parser: Parser, dev: list[Sentence], threads: int) -> None:
-    from tanglewood.evaluate.scores import evaluate
+    from tanglewood.measure.scores import evaluate
 
     found = evaluate(dev, parser.parse_all(dev, threads=threads)).as_dict()
     gold, predicted = found["nonprojective_gold"], found["nonprojective_predicted"]

@@ -105,10 +105,8 @@ def drawings(
         if kind == "json":
             yield json.dumps(record(sentence), ensure_ascii=False)
         elif kind == "tree":
-            yield tree.draw(forms, sentence.tree(), width=width, colour=colour, tags=tags, other=other, names=names)
+            yield tree.draw(forms, sentence.tree, width=width, colour=colour, tags=tags, other=other, names=names)
         elif kind == "tikz":
-            yield tikz.draw(sentence.tree(), forms, tags=tags, other=other)
+            yield tikz.draw(sentence.tree, forms, tags=tags, other=other)
         else:
-            yield svg.draw(
-                sentence.tree(), forms, tags=tags, title=sentence.text, other=other, names=names, width=width
-            )
+            yield svg.draw(sentence.tree, forms, tags=tags, title=sentence.text, other=other, names=names, width=width)

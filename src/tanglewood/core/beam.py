@@ -27,15 +27,15 @@ LABELS = 2  # best labels of an arc that are followed
 class Beam:
     """Keeps the best ``width`` partial derivations; finished ones wait for the rest.
 
-    Scores are ``normalised`` to log-probabilities in each state, or else added up as they are.
+    Scores are ``normalized`` to log-probabilities in each state, or else added up as they are.
     """
 
-    def __init__(self, search: Search, width: int, *, normalised: bool = True) -> None:
+    def __init__(self, search: Search, width: int, *, normalized: bool = True) -> None:
         if width < 1:
             raise ConfigError(f"a beam of width {width} holds nothing; it should be 1 or more")
         self.search = search
         self.width = width
-        self.normalised = normalised
+        self.normalized = normalized
         self.pool = self.next_pool = array("i")
         self.size = self.n_candidates = 0
         self.scores = array("d", bytes(8 * width))
@@ -68,8 +68,8 @@ class Beam:
         self.candidate_labels[place] = label
 
     def _log_total(self, scores: array[float], size: int) -> float:
-        """Logarithm of the sum of exponentials, scores at -1e30 left out; 0 where scores are not normalised."""
-        if not self.normalised:
+        """Logarithm of the sum of exponentials, scores at -1e30 left out; 0 where scores are not normalized."""
+        if not self.normalized:
             return 0.0
         top = -1e30
         for i in range(size):
@@ -99,7 +99,7 @@ class Beam:
             score = self.scores[item] + self.search.move_scores[move] - total
             if not self.search.system.labelled[move]:
                 self._offer(score, item, move, -1)
-            elif not self.normalised or score > self._threshold():  # a logarithm of a probability adds nothing
+            elif not self.normalized or score > self._threshold():  # a logarithm of a probability adds nothing
                 if legal == 1 and not self.search._is_root_arc(s, move):
                     self.search._score_moves(s, self.search.spare_scores)
                 self._label(s, item, move, score)

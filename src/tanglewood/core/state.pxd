@@ -8,9 +8,9 @@ cdef class State:
     cdef int[::1] block
     cdef public int[::1] stack, buffer, heads, labels, n_deps, aside, aside_labels, component, marks
     cdef public int[::1] left1, left2, right1, right2
-    cdef int[::1] offers
-    cdef int offer_width
-    cdef public int depth, left, aside_depth, phase, steps, arcs, count, repaired, put_back
+    cdef int[::1] tag_candidates
+    cdef int candidate_width
+    cdef public int depth, n_buffer, aside_depth, phase, steps, arcs, count, repaired, put_back
     cdef void _clear(self) noexcept nogil
     cdef void _copy_from(self, State other) noexcept nogil
     cdef int _size(self) noexcept nogil

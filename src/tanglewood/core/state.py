@@ -22,8 +22,8 @@ class State:
     on the root word to keep the tree single-rooted, ``put_back`` those at the front of the buffer that were on the
     stack before.
 
-    ``offers`` belongs to the sentence, not to the configuration: for every node ``offer_width`` ints, the tags that a
-    word may be given (-1: no more) and a number that stands for all of them; it has none where all tags are allowed.
+    ``tag_candidates`` belong to the sentence, not to the configuration: for every node ``candidate_width`` ints, the
+    tags that a word may be given (-1: no more) and a number that stands for all of them; none where any tag will do.
     """
 
     def __init__(self, n: int) -> None:
@@ -44,20 +44,20 @@ class State:
         self.aside = self.block[10 * size : 11 * size]
         self.aside_labels = self.block[11 * size : 12 * size]
         self.component = self.block[12 * size :]
-        self.offers = self.block[:0]
-        self.offer_width = 0
+        self.tag_candidates = self.block[:0]
+        self.candidate_width = 0
         self._clear()
 
-    def offer(self, offers: array[int]) -> None:
+    def take_candidates(self, candidates: array[int]) -> None:
         """Take the tags that the words of the sentence may be given."""
-        if len(offers) % (self.n + 1):
-            raise ConfigError(f"{len(offers)} numbers cannot be shared out among {self.n + 1} nodes")
-        self.offers = memoryview(offers)
-        self.offer_width = len(offers) // (self.n + 1)
+        if len(candidates) % (self.n + 1):
+            raise ConfigError(f"{len(candidates)} numbers cannot be shared out among {self.n + 1} nodes")
+        self.tag_candidates = memoryview(candidates)
+        self.candidate_width = len(candidates) // (self.n + 1)
 
     def _clear(self) -> None:
         """Forget all arcs and empty every list; a system's start fills stack and buffer."""
-        self.depth = self.left = self.aside_depth = self.phase = self.steps = self.arcs = self.count = 0
+        self.depth = self.n_buffer = self.aside_depth = self.phase = self.steps = self.arcs = self.count = 0
         self.repaired = self.put_back = 0
         for i in range(6 * (self.n + 2)):
             self.block[i] = -1
@@ -68,14 +68,14 @@ class State:
         """Return an independent copy."""
         twin = State(self.n)
         twin._copy_from(self)
-        twin.offers = self.offers
-        twin.offer_width = self.offer_width
+        twin.tag_candidates = self.tag_candidates
+        twin.candidate_width = self.candidate_width
         return twin
 
     def _copy_from(self, other: State) -> None:
         self.block[:] = other.block
         self.depth = other.depth
-        self.left = other.left
+        self.n_buffer = other.n_buffer
         self.aside_depth = other.aside_depth
         self.phase = other.phase
         self.steps = other.steps
@@ -94,7 +94,7 @@ class State:
         for i in range(size):
             pool[start + i] = self.block[i]
         pool[start + size] = self.depth
-        pool[start + size + 1] = self.left
+        pool[start + size + 1] = self.n_buffer
         pool[start + size + 2] = self.aside_depth
         pool[start + size + 3] = self.phase
         pool[start + size + 4] = self.steps
@@ -109,7 +109,7 @@ class State:
         for i in range(size):
             self.block[i] = pool[start + i]
         self.depth = pool[start + size]
-        self.left = pool[start + size + 1]
+        self.n_buffer = pool[start + size + 1]
         self.aside_depth = pool[start + size + 2]
         self.phase = pool[start + size + 3]
         self.steps = pool[start + size + 4]
@@ -159,12 +159,12 @@ class State:
 
     def _front(self) -> int:
         """Front of the buffer, or -1."""
-        return self.buffer[self.left - 1] if self.left > 0 else -1
+        return self.buffer[self.n_buffer - 1] if self.n_buffer > 0 else -1
 
     def _shift(self) -> None:
         """Move the front of the buffer onto the stack."""
-        self.left -= 1
-        self.stack[self.depth] = self.buffer[self.left]
+        self.n_buffer -= 1
+        self.stack[self.depth] = self.buffer[self.n_buffer]
         self.depth += 1
 
     def _part(self) -> None:
@@ -185,7 +185,7 @@ class State:
 
     def buffer_nodes(self) -> list[int]:
         """Nodes in the buffer, front first."""
-        return [self.buffer[i] for i in range(self.left - 1, -1, -1)]
+        return [self.buffer[i] for i in range(self.n_buffer - 1, -1, -1)]
 
     def aside_nodes(self) -> list[int]:
         """Nodes of the second list, in the order they were put there."""

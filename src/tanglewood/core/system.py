@@ -99,8 +99,8 @@ class TransitionSystem:
         s.depth = first_buffered - first_stacked
         for i in range(s.depth):
             s.stack[i] = first_stacked + i
-        s.left = s.n + 1 - first_buffered
-        for i in range(s.left):
+        s.n_buffer = s.n + 1 - first_buffered
+        for i in range(s.n_buffer):
             s.buffer[i] = s.n - i
 
     def _hang_left_over(self, s: State) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from tanglewood.evaluate.running_time import RunningTime
 from tanglewood.experiments.markdown import Finding, data_table, learner_note, number, p_value, table, whole
 from tanglewood.experiments.published import NIVRE2009, NIVRE2009_LINES, Line, language_of
 from tanglewood.experiments.running import (
@@ -30,6 +29,7 @@ from tanglewood.experiments.running import (
     score,
     train,
 )
+from tanglewood.measure.running_time import RunningTime
 from tanglewood.parser import Parser
 from tanglewood.show.scatter import Panel, Series, scatter
 from tanglewood.systems import make_system
@@ -105,7 +105,7 @@ def _config(name: str, learning: Learning, guide: Path) -> tuple[Config, bool]:
 def _oracle(name: str, treebank: Treebank, _: Step) -> Data:
     time = RunningTime(make_system("swap"), ORACLES[name])
     for sentence in treebank["train"]:
-        time.add(sentence.tree())
+        time.add(sentence.tree)
     counts = time.as_dict()
     return {
         "counts": {key: counts[key] for key in ("sentences", "swaps", "max_swaps")},

@@ -13,18 +13,19 @@ from typing import Any
 
 from tanglewood import __version__, compiled
 from tanglewood.errors import ConfigError
-from tanglewood.evaluate.clock import minutes
-from tanglewood.evaluate.running_time import fit_through_origin
-from tanglewood.evaluate.scores import Scores, aligned, compare
-from tanglewood.evaluate.significance import Pairs
-from tanglewood.evaluate.stats import TreebankStats
-from tanglewood.evaluate.tables import Table
+from tanglewood.files import writing
+from tanglewood.learners import learner_class
+from tanglewood.measure.clock import minutes
+from tanglewood.measure.running_time import fit_through_origin
+from tanglewood.measure.scores import Scores, aligned, compare
+from tanglewood.measure.significance import Pairs
+from tanglewood.measure.stats import TreebankStats
+from tanglewood.measure.tables import Table
 from tanglewood.parser import MoveWorker, Parser
-from tanglewood.scorers import learner_class
 from tanglewood.training.config import Config
 from tanglewood.training.loop import Training
 from tanglewood.transforms.pseudo_projective import lifted
-from tanglewood.treebank.conllu import read, write, writing
+from tanglewood.treebank.conllu import read, write
 from tanglewood.treebank.sentence import Sentence
 
 Say = Callable[[str, bool], None]  # a text, and whether it stays (else the next one replaces it)
@@ -310,7 +311,7 @@ def projective(sentences: Iterable[Sentence]) -> list[Sentence]:
     """Return the sentences with projective trees: crossing arcs lifted, labels as they were."""
     found = []
     for sentence in sentences:
-        tree = sentence.tree()
+        tree = sentence.tree
         changed = lifted(tree)
         found.append(sentence if changed is tree else sentence.with_tree(changed))
     return found

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from tanglewood.core.decoder import score_table
-from tanglewood.core.exact import ExactDecoder
+from tanglewood.decoders.base import score_table
+from tanglewood.decoders.exact import ExactDecoder
 from tanglewood.errors import ConfigError
-from tanglewood.evaluate.coverage import Coverage
 from tanglewood.experiments.markdown import Finding, number, table, whole
 from tanglewood.experiments.published import SHI2018, SHI2018_ALL_IN_TEXT, SHI2018_SENTENCES, SHI2018_TIMES
 from tanglewood.experiments.running import FROM_PYTHON, Data, Run, Say, Step, described, quiet
+from tanglewood.measure.coverage import Coverage
 from tanglewood.systems.attardi import Attardi, AttardiAll, AttardiAllDeg1, AttardiAllS0S1, name_of
 from tanglewood.treebank.conllu import read
 from tanglewood.treebank.tree import Tree
@@ -105,7 +105,7 @@ def _count(file: Path, longest: int, sentences: int, step: Step) -> Data:
     charts = {kind.name: kind().exact() for kind in FAMILY}
     check = {name: dict.fromkeys(CHECKED, 0) for name in charts}
     for seen, sentence in enumerate(read(file), 1):
-        tree = sentence.tree()
+        tree = sentence.tree
         before = dict(coverage.covered)
         coverage.add(tree)
         if seen % 500 == 0:

@@ -22,7 +22,7 @@ def read_results(folder: Path) -> Data:
     return found
 
 
-def summarise(folders: Sequence[Path], *, links: bool = False) -> str:
+def summarize(folders: Sequence[Path], *, links: bool = False) -> str:
     """Return a section for each paper that there are results of, with a row for each run and one for all of them.
 
     With ``links`` the name of a run's folder is a link to the page of that name.

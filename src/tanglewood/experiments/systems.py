@@ -36,10 +36,10 @@ from tanglewood.experiments.running import (
     score,
     train,
 )
-from tanglewood.text.learning import TagPlan, offering, prepare_tags
 from tanglewood.training.config import Config
-from tanglewood.treebank.choices import with_first_choices
+from tanglewood.training.pipeline import TagPlan, prepare_tags, with_tags_of
 from tanglewood.treebank.sentence import Sentence
+from tanglewood.treebank.tag_candidates import with_first_candidates
 
 PAPER = "systems"
 FEATURES = "nivre2006"  # feature model of Malt-06
@@ -81,7 +81,7 @@ def _attardi(name: str, paper: str, system: str) -> Row:
 
 
 STANDARD, EAGER, SWAP = "systems/arc_standard.py", "systems/arc_eager.py", "systems/swap.py"
-ARCS, TRANSFORM, MODELS = "scorers/arcs.py", "transforms/pseudo_projective.py", "scorers/feature_models.py"
+ARCS, TRANSFORM, MODELS = "learners/arcs/learner.py", "transforms/pseudo_projective.py", "learners/feature_models.py"
 ROWS = {
     "sp": Row("Sp", "Nivre 2009", (STANDARD,), {"system": "arc-standard"}, PROJECTIVE),
     "su": Row("Su, eager oracle", "Nivre 2009", (SWAP,), {"system": "swap", "oracle": "eager"}),
@@ -90,7 +90,7 @@ ROWS = {
     "malt-06": Row(
         "Malt-06 features, SVM",
         "Nivre et al. 2006",
-        (MODELS, "scorers/svm.py", EAGER, TRANSFORM),
+        (MODELS, "learners/svm/learner.py", EAGER, TRANSFORM),
         {
             "system": "arc-eager",
             "oracle": "static",
@@ -100,11 +100,11 @@ ROWS = {
         },
         size=2.0,
     ),
-    "mst": Row("MST", "McDonald et al. 2005", ("core/spanning.py", ARCS), {"search": "mst"}, size=3.0),
+    "mst": Row("MST", "McDonald et al. 2005", ("decoders/spanning.py", ARCS), {"search": "mst"}, size=3.0),
     "mst-malt": Row(
         "MST + Malt, stacked",
         "Nivre & McDonald 2008",
-        ("training/guide.py", "core/spanning.py", ARCS),
+        ("training/stacking.py", "decoders/spanning.py", ARCS),
         {"search": "mst"},
         size=10.0,
         guide="malt-06",
@@ -120,7 +120,7 @@ ROWS = {
     "exact": Row(
         "ALLs0s1, exact inference",
         "Shi & Lee 2018",
-        ("core/exact.py", "core/chart.py", ARCS),
+        ("decoders/exact.py", "decoders/chart.py", ARCS),
         {"system": "attardi-alls0s1", "search": "exact"},
         size=4.0,
     ),
@@ -129,12 +129,12 @@ ROWS = {
     "joint": Row(
         "joint tagging and parsing",
         "Bohnet & Nivre 2012",
-        ("systems/joint_swap.py", "text/learning.py"),
+        ("systems/joint_swap.py", "training/pipeline.py"),
         {"system": "joint-swap"},
         JOINT,
     ),
     "pipeline": Row(
-        "tagger, then swap", "Bohnet & Nivre 2012", (SWAP, "text/learning.py"), {"system": "swap"}, PIPELINE
+        "tagger, then swap", "Bohnet & Nivre 2012", (SWAP, "training/pipeline.py"), {"system": "swap"}, PIPELINE
     ),
 }
 
@@ -199,12 +199,12 @@ def run(
         """Return the data with what taggers offer for a column that stays as it is; all other tags are theirs."""
         plan = TagPlan(
             seed=learning.seed,
-            offered=TAG_COLUMN,
+            tag_column=TAG_COLUMN,
             folder=taggers,
             report=lambda text: step(0.0, " ".join(text.split())),
         )
         tagger, sentences, dev = prepare_tags(treebank["train"], treebank["dev"], plan)
-        return {"train": sentences, "dev": dev, "test": offering(tagger, treebank["test"], TAG_COLUMN)}
+        return {"train": sentences, "dev": dev, "test": with_tags_of(tagger, treebank["test"], TAG_COLUMN)}
 
     def tag(step: Step) -> Data:
         tagged(step)  # what is learnt lies in the folder
@@ -217,7 +217,7 @@ def run(
         offers = tagged(step)
         if row.data == JOINT:
             return offers
-        return {part: [with_first_choices(one, TAG_COLUMN) for one in found] for part, found in offers.items()}
+        return {part: [with_first_candidates(one, TAG_COLUMN) for one in found] for part, found in offers.items()}
 
     def make(name: str, step: Step) -> Data:
         row = ROWS[name]

@@ -38,7 +38,7 @@ def draw(
     figures, known = [], []
     for number, sentence in enumerate(sentences):
         other = None if others is None else others[number]
-        tree = sentence.tree()
+        tree = sentence.tree
         facts = [*_facts(sentence, tree, other, names)]
         known.append(facts)
         picture = svg.draw(

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tanglewood.errors import ConfigError, MissingExtraError
-from tanglewood.evaluate.running_time import fit_through_origin
-from tanglewood.treebank.conllu import writing
+from tanglewood.files import writing
+from tanglewood.measure.running_time import fit_through_origin
 
 if TYPE_CHECKING:
-    from tanglewood.evaluate.running_time import RunningTime
+    from tanglewood.measure.running_time import RunningTime
 
 FORMATS = (".svg", ".png", ".pdf")
 

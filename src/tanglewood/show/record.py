@@ -14,7 +14,7 @@ def record(sentence: Sentence) -> dict[str, Any]:
     for key, value in (("sent_id", sentence.sent_id), ("text", sentence.text)):
         if value is not None:
             result[key] = value
-    crossing = {*sentence.tree().nonprojective_arcs()} if "_" not in sentence.column(HEAD) else set()
+    crossing = {*sentence.tree.nonprojective_arcs()} if "_" not in sentence.column(HEAD) else set()
     result["words"] = [
         {**_columns(row), **({"nonprojective": True} if number in crossing else {})}
         for number, row in enumerate(sentence.words, 1)

@@ -1,5 +1,5 @@
 from tanglewood.core.oracle cimport Oracle
-from tanglewood.core.projective_oracle cimport ProjectiveOracle
+from tanglewood.systems.projective_oracle cimport ProjectiveOracle
 from tanglewood.core.state cimport State
 from tanglewood.core.system cimport FrontArcSystem
 

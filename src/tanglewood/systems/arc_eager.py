@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from tanglewood.core.oracle import Oracle, leftmost_dependents
-from tanglewood.core.projective_oracle import ProjectiveOracle
 from tanglewood.core.state import State
 from tanglewood.core.system import FrontArcSystem, Move, arc_move
+from tanglewood.systems.projective_oracle import ProjectiveOracle
 
 SHIFT, LEFT_ARC, RIGHT_ARC, REDUCE = range(4)
 
@@ -24,7 +24,7 @@ class StaticOracle(Oracle):
 
     def _move(self, s: State) -> int:
         i = s.stack[s.depth - 1]
-        j = s.buffer[s.left - 1]
+        j = s.buffer[s.n_buffer - 1]
         if self.heads[i] == j:
             return LEFT_ARC
         if self.heads[j] == i:
@@ -61,7 +61,7 @@ class ArcEager(FrontArcSystem):
     )
 
     def _is_final(self, s: State) -> bool:
-        return s.left == 0
+        return s.n_buffer == 0
 
     def _is_legal(self, s: State, move: int, label: int) -> bool:
         """Decide the preconditions of Table 2.
@@ -71,7 +71,7 @@ class ArcEager(FrontArcSystem):
         With single_root: never a second arc from 0; the child of 0 is not reduced; the last word is consumed only
         if exactly one word then hangs on 0.
         """
-        if s.left == 0:
+        if s.n_buffer == 0:
             return False
         i = s.stack[s.depth - 1]
         if move == LEFT_ARC:
@@ -82,7 +82,7 @@ class ArcEager(FrontArcSystem):
             return True
         if move == RIGHT_ARC and i == 0 and s.n_deps[0] > 0:
             return False
-        return s.left > 1 or self._may_consume_last(s, move)
+        return s.n_buffer > 1 or self._may_consume_last(s, move)
 
     def _may_consume_last(self, s: State, move: int) -> bool:
         """Whether one word hangs on 0 once the last word is on the stack: by an arc, or for want of a head."""

@@ -1,4 +1,4 @@
-from tanglewood.core.projective_oracle cimport ProjectiveOracle
+from tanglewood.systems.projective_oracle cimport ProjectiveOracle
 from tanglewood.core.state cimport State
 from tanglewood.core.system cimport TransitionSystem
 

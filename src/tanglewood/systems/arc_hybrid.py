@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from tanglewood.core.oracle import GreedyOracle
-from tanglewood.core.projective_oracle import ProjectiveOracle
 from tanglewood.core.state import State
 from tanglewood.core.system import Move, TransitionSystem, arc_move
+from tanglewood.systems.projective_oracle import ProjectiveOracle
 
 SHIFT, LEFT_ARC, RIGHT_ARC = range(3)
 
@@ -33,7 +33,7 @@ class ArcHybrid(TransitionSystem):
     all_moves: ClassVar[tuple[Move, ...]] = (Move("SHIFT"), arc_move("LEFT-ARC"), arc_move("RIGHT-ARC"))
 
     def _is_final(self, s: State) -> bool:
-        return s.left == 0 and s.depth == 1
+        return s.n_buffer == 0 and s.depth == 1
 
     def _is_legal(self, s: State, move: int, label: int) -> bool:
         """Decide the preconditions.
@@ -42,10 +42,10 @@ class ArcHybrid(TransitionSystem):
         With single_root an arc from 0 only as the last move: ([0, j], []).
         """
         if move == SHIFT:
-            return s.left > 0
+            return s.n_buffer > 0
         if move == LEFT_ARC:
-            return s.left > 0 and s.depth >= 2
-        return s.depth > 2 or (s.depth == 2 and (s.left == 0 or not self.single_root))
+            return s.n_buffer > 0 and s.depth >= 2
+        return s.depth > 2 or (s.depth == 2 and (s.n_buffer == 0 or not self.single_root))
 
     def _head(self, s: State, move: int, label: int) -> int:
         if move == LEFT_ARC:

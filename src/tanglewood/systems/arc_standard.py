@@ -24,7 +24,7 @@ class ArcStandard(TransitionSystem):
     all_moves: ClassVar[tuple[Move, ...]] = (Move("SHIFT"), arc_move("LEFT-ARC"), arc_move("RIGHT-ARC"))
 
     def _is_final(self, s: State) -> bool:
-        return s.left == 0 and s.depth == 1
+        return s.n_buffer == 0 and s.depth == 1
 
     def _is_legal(self, s: State, move: int, label: int) -> bool:
         """Decide the preconditions of Figure 2.
@@ -33,13 +33,13 @@ class ArcStandard(TransitionSystem):
         With single_root an arc from 0 only as the last move: ([0, j], []).
         """
         if move == SHIFT:
-            return s.left > 0
+            return s.n_buffer > 0
         if s.depth < 2:
             return False
         i = s.stack[s.depth - 2]
         if i > 0:
             return True
-        return move == RIGHT_ARC and (not self.single_root or (s.left == 0 and s.depth == 2))
+        return move == RIGHT_ARC and (not self.single_root or (s.n_buffer == 0 and s.depth == 2))
 
     def _head(self, s: State, move: int, label: int) -> int:
         if s.depth < 2 or move == SHIFT:

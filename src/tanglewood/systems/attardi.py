@@ -11,10 +11,10 @@ import re
 from array import array
 from typing import ClassVar
 
-from tanglewood.core.exact import ExactDecoder
 from tanglewood.core.oracle import GreedyOracle
 from tanglewood.core.state import State
 from tanglewood.core.system import Move, TransitionSystem, arc_move
+from tanglewood.decoders.exact import ExactDecoder
 from tanglewood.errors import ConfigError, UndecidedError
 
 SHIFT = 0
@@ -123,7 +123,7 @@ class StaticOracle(GreedyOracle):
             s, path = agenda.pop()
             if system.is_final(s):
                 return path
-            choices = [SHIFT] if s.left else []
+            choices = [SHIFT] if s.n_buffer else []
             for move in range(system.n_moves - 1, 0, -1):
                 head, modifier = system.arc(s, move)
                 if system.is_legal(s, move) and self._is_gold(s, head, modifier):
@@ -131,7 +131,7 @@ class StaticOracle(GreedyOracle):
             for move in choices:
                 successor = s.copy()
                 system.apply(successor, move)
-                key = (successor.left, *successor.stack_nodes())
+                key = (successor.n_buffer, *successor.stack_nodes())
                 if key not in seen:
                     seen.add(key)
                     if self.closure.reaches_gold_from(successor.copy()):
@@ -204,7 +204,7 @@ class Attardi(TransitionSystem):
         self._fill(s, 0, 0)
 
     def _is_final(self, s: State) -> bool:
-        return s.left == 0 and s.depth == 1
+        return s.n_buffer == 0 and s.depth == 1
 
     def _is_legal(self, s: State, move: int, label: int) -> bool:
         """SHIFT: (σ, [b|β]). A reduce: both nodes are there and the modifier is not 0.
@@ -212,11 +212,11 @@ class Attardi(TransitionSystem):
         With single_root an arc from 0 only as the last move: ([0, j], []).
         """
         if move == SHIFT:
-            return s.left > 0
+            return s.n_buffer > 0
         head = self._head(s, move, label)
         if head < 0 or self._dependent(s, move, label) <= 0:
             return False
-        return head > 0 or not self.single_root or (s.left == 0 and s.depth == 2)
+        return head > 0 or not self.single_root or (s.n_buffer == 0 and s.depth == 2)
 
     def _node(self, s: State, place: int) -> int:
         """Node at a place of the stack (0 = top) or in the buffer's front; -1 if there is none."""
@@ -246,8 +246,8 @@ class Attardi(TransitionSystem):
     def exact(self, *, lite: bool = False) -> ExactDecoder:
         """Return a decoder for the best tree of this system, up to degree 2.
 
-        Its deduction rules follow from the inventory: core/chart.py has those of s0 and s1, core/chart_s2.py all,
-        core/chart_lite.py those of attardi-alls0s1 that take O(n^5).
+        Its deduction rules follow from the inventory: in decoders/, chart.py has those of s0 and s1, chart_s2.py all,
+        chart_lite.py those of attardi-alls0s1 that take O(n^5).
         """
         return ExactDecoder(self.inventory, single_root=self.single_root, lite=lite)
 

@@ -33,7 +33,7 @@ class StaticOracle(Oracle):
         if s.depth == 0:
             return SHIFT
         i = s.stack[s.depth - 1]
-        j = s.buffer[s.left - 1]
+        j = s.buffer[s.n_buffer - 1]
         if self.heads[i] == j:
             return LEFT_ARC
         if self.heads[j] == i:
@@ -60,7 +60,7 @@ class DynamicOracle(LossOracle):
 
     def _is_open(self, s: State, head: int, dependent: int) -> bool:
         """Whether the two nodes still come face to face."""
-        front = s.n + 1 - s.left
+        front = s.n + 1 - s.n_buffer
         low = min(head, dependent)
         high = max(head, dependent)
         return high > front or (high == front and low < s.depth)
@@ -122,14 +122,14 @@ class Covington(FrontArcSystem):
             s.stack[node] = node
 
     def _is_final(self, s: State) -> bool:
-        return s.left == 0
+        return s.n_buffer == 0
 
     def _is_legal(self, s: State, move: int, label: int) -> bool:
         """Decide whether the move is open: LINK(i, j) keeps one head a word and no cycle, and must be PERMISSIBLE.
 
         With single_root there is at most one arc from 0.
         """
-        if s.left == 0:
+        if s.n_buffer == 0:
             return False
         if move == SHIFT:
             return s.depth == 0 or not self.every_pair
@@ -138,7 +138,7 @@ class Covington(FrontArcSystem):
         if move == NO_ARC:
             return True
         i = s.stack[s.depth - 1]
-        j = s.buffer[s.left - 1]
+        j = s.buffer[s.n_buffer - 1]
         if move == LEFT_ARC:
             if i == 0 or s.heads[i] >= 0:
                 return False
@@ -156,9 +156,9 @@ class Covington(FrontArcSystem):
 
     def _apply(self, s: State, move: int, label: int) -> None:
         """Move on to the next pair: SHIFT to (j, j+1), any other move from (i, j) to (i-1, j)."""
-        j = s.buffer[s.left - 1]
+        j = s.buffer[s.n_buffer - 1]
         if move == SHIFT:
-            s.left -= 1
+            s.n_buffer -= 1
             s.depth = j + 1
             s.count = 0
             return
@@ -179,7 +179,7 @@ class Covington(FrontArcSystem):
 
     def aside(self, s: State) -> list[tuple[int, int]]:
         """Return the skipped nodes, between i and j."""
-        return [(node, -1) for node in range(s.depth, s.n + 1 - s.left)]
+        return [(node, -1) for node in range(s.depth, s.n + 1 - s.n_buffer)]
 
     def max_steps(self, n: int) -> int:
         """Return the number of pairs and shifts."""

@@ -8,7 +8,7 @@ cdef class JointSwap(Swap):
     cdef readonly int best_tags
     cdef readonly double tag_threshold
     cdef bint _is_legal(self, State s, int move, int label) noexcept nogil
-    cdef bint _is_offered(self, State s, int tag) noexcept nogil
+    cdef bint _is_candidate(self, State s, int tag) noexcept nogil
     cdef int _head(self, State s, int move, int label) noexcept nogil
     cdef int _dependent(self, State s, int move, int label) noexcept nogil
     cdef void _apply(self, State s, int move, int label) noexcept nogil

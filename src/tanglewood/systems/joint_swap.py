@@ -43,11 +43,11 @@ class EagerTagOracle(Oracle):
 
     def _move(self, s: State) -> int:
         move = self.inner._move(s)
-        return RESHIFT if move == SHIFT and s.left > 0 and s.marks[s.buffer[s.left - 1]] > 0 else move
+        return RESHIFT if move == SHIFT and s.n_buffer > 0 and s.marks[s.buffer[s.n_buffer - 1]] > 0 else move
 
     def _label(self, s: State, move: int) -> int:
         if move == SHIFT:
-            return self.tags[s.buffer[s.left - 1]] if s.left > 0 else -1
+            return self.tags[s.buffer[s.n_buffer - 1]] if s.n_buffer > 0 else -1
         return self.inner._label(s, move)
 
     def _costs(self, s: State, out: array[int]) -> None:
@@ -99,20 +99,20 @@ class JointSwap(Swap):
         self.tag_threshold = tag_threshold
 
     def _is_legal(self, s: State, move: int, label: int) -> bool:
-        """SHIFT(p): (σ, [i|β]), i without a tag, p offered for i. RESHIFT: (σ, [i|β]), i with a tag. Else as swap."""
+        """SHIFT(p): (σ, [i|β]), i without a tag, p a candidate. RESHIFT: (σ, [i|β]), i with a tag. Else as swap."""
         if move == SHIFT:
-            return s.left > 0 and s.marks[s.buffer[s.left - 1]] == 0 and self._is_offered(s, label)
+            return s.n_buffer > 0 and s.marks[s.buffer[s.n_buffer - 1]] == 0 and self._is_candidate(s, label)
         if move == RESHIFT:
-            return s.left > 0 and s.marks[s.buffer[s.left - 1]] > 0
+            return s.n_buffer > 0 and s.marks[s.buffer[s.n_buffer - 1]] > 0
         return Swap._is_legal(self, s, move, label)
 
-    def _is_offered(self, s: State, tag: int) -> bool:
-        """Whether the front word may be given the tag; where none is offered, any."""
-        row = s.buffer[s.left - 1] * s.offer_width
-        if tag < 0 or s.offer_width == 0 or s.offers[row] < 0:
+    def _is_candidate(self, s: State, tag: int) -> bool:
+        """Whether the front word may be given the tag; where it has no candidates, any."""
+        row = s.buffer[s.n_buffer - 1] * s.candidate_width
+        if tag < 0 or s.candidate_width == 0 or s.tag_candidates[row] < 0:
             return True
-        for i in range(row, row + s.offer_width - 1):
-            if s.offers[i] == tag:
+        for i in range(row, row + s.candidate_width - 1):
+            if s.tag_candidates[i] == tag:
                 return True
         return False
 
@@ -125,5 +125,5 @@ class JointSwap(Swap):
     def _apply(self, s: State, move: int, label: int) -> None:
         """SHIFT(p): (σ, [i|β]) => ([σ|i], β), tag of i is p. RESHIFT: (σ, [i|β]) => ([σ|i], β). Else as swap."""
         if move == SHIFT:
-            s.marks[s.buffer[s.left - 1]] = FIRST_TAG + label
+            s.marks[s.buffer[s.n_buffer - 1]] = FIRST_TAG + label
         Swap._apply(self, s, SHIFT if move == RESHIFT else move, label)

@@ -63,7 +63,7 @@ class StaticOracle(Oracle):
         if not self.drawable:
             return -1
         active = s.count
-        j = s.buffer[s.left - 1]
+        j = s.buffer[s.n_buffer - 1]
         if s.depth > 0:
             i = s.stack[s.depth - 1]
             if self.heads[i] == j and s.heads[i] < 0 and self.plane[i] == active:
@@ -81,7 +81,7 @@ class StaticOracle(Oracle):
 
         Arcs to the left are made from near to far, so that looking at the farthest dependent is enough.
         """
-        j = s.buffer[s.left - 1]
+        j = s.buffer[s.n_buffer - 1]
         if 0 < self.heads[j] < below and s.heads[j] < 0 and self.plane[j] == plane:
             return True
         farthest = self.leftmost[plane, j]
@@ -107,7 +107,7 @@ class Planar(FrontArcSystem):
         s._part()
 
     def _is_final(self, s: State) -> bool:
-        return s.left == 0
+        return s.n_buffer == 0
 
     def _is_legal(self, s: State, move: int, label: int) -> bool:
         """Decide the preconditions.
@@ -115,7 +115,7 @@ class Planar(FrontArcSystem):
         SHIFT: (σ, [j|β]). REDUCE: ([σ|i], β). LEFT-ARC: ([σ|i], [j|β]), i has no head. RIGHT-ARC: the same, j has no
         head. No arc may close a cycle.
         """
-        if s.left == 0:
+        if s.n_buffer == 0:
             return False
         if move == SHIFT:
             return True
@@ -124,7 +124,7 @@ class Planar(FrontArcSystem):
         if move == REDUCE:
             return True
         i = s.stack[s.depth - 1]
-        j = s.buffer[s.left - 1]
+        j = s.buffer[s.n_buffer - 1]
         dependent = i if move == LEFT_ARC else j
         return s.heads[dependent] < 0 and s._root_of(i) != s._root_of(j)
 
@@ -138,7 +138,7 @@ class Planar(FrontArcSystem):
         elif move == REDUCE:
             s.depth -= 1
         else:
-            s.component[s._root_of(s.stack[s.depth - 1])] = s._root_of(s.buffer[s.left - 1])
+            s.component[s._root_of(s.stack[s.depth - 1])] = s._root_of(s.buffer[s.n_buffer - 1])
 
     def _finish(self, s: State) -> None:
         self._hang_left_over(s)
@@ -159,7 +159,7 @@ class TwoPlanar(Planar):
     def _is_legal(self, s: State, move: int, label: int) -> bool:
         """SWITCH: not directly after SWITCH, or it could go on forever."""
         if move == SWITCH:
-            return s.left > 0 and s.phase == 0
+            return s.n_buffer > 0 and s.phase == 0
         return Planar._is_legal(self, s, move, label)
 
     def _apply(self, s: State, move: int, label: int) -> None:
@@ -176,7 +176,7 @@ class TwoPlanar(Planar):
             s.aside_depth = depth
             return
         if move == SHIFT:
-            s.aside[s.aside_depth] = s.buffer[s.left - 1]
+            s.aside[s.aside_depth] = s.buffer[s.n_buffer - 1]
             s.aside_depth += 1
         Planar._apply(self, s, move, label)
 

@@ -93,11 +93,11 @@ class EagerOracle(Oracle):
             out[SHIFT] = 1
             return
         # With an empty buffer SWAP is also the way out for nodes in order <G whose arcs were missed earlier on.
-        wants_swap = (self.best_order[j] < self.best_order[i] and self._may_swap(s)) or s.left == 0
+        wants_swap = (self.best_order[j] < self.best_order[i] and self._may_swap(s)) or s.n_buffer == 0
         if wants_swap and self.system._is_legal(s, SWAP, -1):
             out[SHIFT] = 1
             out[SWAP] = 0
-        elif s.left == 0:
+        elif s.n_buffer == 0:
             # Only arcs are left, and the nodes are in an order that cannot be undone: the cheapest arc it is.
             out[SHIFT] = 1
             cheapest = min(out[LEFT_ARC], out[RIGHT_ARC])
@@ -197,7 +197,7 @@ class LazyOracle(EagerOracle):
         self.components = array("i", maximal_projective_components(self.heads))
 
     def _may_swap(self, s: State) -> bool:
-        return s.left == 0 or self.components[s.stack[s.depth - 1]] != self.components[s.buffer[s.left - 1]]
+        return s.n_buffer == 0 or self.components[s.stack[s.depth - 1]] != self.components[s.buffer[s.n_buffer - 1]]
 
 
 class Swap(ArcStandard):
@@ -225,8 +225,8 @@ class Swap(ArcStandard):
         """SWAP: ([σ|i, j], β) => ([σ|j], [i|β])."""
         if move == SWAP:
             s.depth -= 1
-            s.buffer[s.left] = s.stack[s.depth - 1]
-            s.left += 1
+            s.buffer[s.n_buffer] = s.stack[s.depth - 1]
+            s.n_buffer += 1
             s.stack[s.depth - 1] = s.stack[s.depth]
             s.put_back += 1
         else:

@@ -51,7 +51,7 @@ class StaticOracle(Oracle):
         move = self.steps.base + (s.phase - 1) * 3
         if self._wanted(s) >= 0:
             return move + DIST
-        word = s.buffer[s.left - 1]
+        word = s.buffer[s.n_buffer - 1]
         due = LEFT_PASS if self.heads[word] > word else RIGHT_PASS
         is_lifted = self.anchors[word] != self.heads[word]
         if is_lifted and s.phase == due and self.steps._is_legal(s, move + PUT, self.labels[word]):
@@ -62,7 +62,7 @@ class StaticOracle(Oracle):
         """Index in θ of an open valency that the front word should take and can, as the last one with its label."""
         for index in range(s.aside_depth - 1, -1, -1):
             if (
-                self.heads[s.aside[index]] == s.buffer[s.left - 1]
+                self.heads[s.aside[index]] == s.buffer[s.n_buffer - 1]
                 and self.steps._open_valency(s, s.aside_labels[index]) == index
             ):
                 return index
@@ -73,7 +73,7 @@ class StaticOracle(Oracle):
             return self.first._label(s, move)
         kind = self.steps._kind(s, move)
         if kind == PUT:
-            return self.labels[s.buffer[s.left - 1]]
+            return self.labels[s.buffer[s.n_buffer - 1]]
         index = self._wanted(s)
         return s.aside_labels[index] if kind == DIST and index >= 0 else -1
 
@@ -138,7 +138,7 @@ class ThreeStep(TransitionSystem):
         kind = self._kind(s, move)
         if kind == SHIFT:
             return True
-        word = s.buffer[s.left - 1]
+        word = s.buffer[s.n_buffer - 1]
         if kind == PUT:
             return s.marks[word] == 0 and (s.aside_depth == 0 or s.aside[s.aside_depth - 1] != word)
         if kind != DIST:
@@ -153,7 +153,7 @@ class ThreeStep(TransitionSystem):
     def _head(self, s: State, move: int, label: int) -> int:
         if s.phase == PROJECTIVE:
             return self.first._head(s, move, label) if move < self.base else -1
-        return s.buffer[s.left - 1] if self._kind(s, move) == DIST else -1
+        return s.buffer[s.n_buffer - 1] if self._kind(s, move) == DIST else -1
 
     def _dependent(self, s: State, move: int, label: int) -> int:
         if s.phase == PROJECTIVE:
@@ -172,7 +172,7 @@ class ThreeStep(TransitionSystem):
             return
         kind = self._kind(s, move)
         if kind == PUT:
-            s.aside[s.aside_depth] = s.buffer[s.left - 1]
+            s.aside[s.aside_depth] = s.buffer[s.n_buffer - 1]
             s.aside_labels[s.aside_depth] = label
             s.aside_depth += 1
         elif kind == DIST:
@@ -184,11 +184,11 @@ class ThreeStep(TransitionSystem):
                 s.aside_labels[index] = s.aside_labels[index + 1]
         elif s.phase == RIGHT_PASS:
             s.depth -= 1
-            s.buffer[s.left] = s.stack[s.depth]
-            s.left += 1
+            s.buffer[s.n_buffer] = s.stack[s.depth]
+            s.n_buffer += 1
         else:
             s._shift()
-            if s.left == 0:
+            if s.n_buffer == 0:
                 s.phase = RIGHT_PASS
                 self._fill(s, 0, s.n)
                 s.aside_depth = 0

@@ -1,4 +1,4 @@
-"""Characters as the tokeniser sees them: each has a class, such as small letter or full stop, and a small letter."""
+"""Characters as the tokenizer sees them: each has a class, such as small letter or full stop, and a small letter."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 cimport cython
-from tanglewood.scorers.linear_weights cimport Weights
+from tanglewood.ml.linear_weights cimport Weights
 
 cdef int MOST
 cdef unsigned long long LOW_BITS, SPREAD, LAST_SPREAD

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 
-from tanglewood.scorers.linear_weights import Weights
+from tanglewood.ml.linear_weights import Weights
 
 MOST = 64
 LOW_BITS = 0xFFFFFFFF

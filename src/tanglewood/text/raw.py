@@ -1,4 +1,4 @@
-"""Raw text and where its tokens are: what a tokeniser gives, and, made back from a treebank, what it learns from."""
+"""Raw text and where its tokens are: what a tokenizer gives, and, made back from a treebank, what it learns from."""
 
 from __future__ import annotations
 

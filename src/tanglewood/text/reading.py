@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO, cast
 
 from tanglewood.errors import FormatError
-from tanglewood.treebank.conllu import DAMAGED, READ_SIZE, damaged
+from tanglewood.files import DAMAGED, READ_SIZE, damaged
 from tanglewood.treebank.sentence import BOM
 
 TREEBANK_NAMES = (".conllu", ".conll", ".conllx")

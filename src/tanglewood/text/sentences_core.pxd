@@ -1,5 +1,5 @@
 cimport cython
-from tanglewood.scorers.linear_weights cimport Weights
+from tanglewood.ml.linear_weights cimport Weights
 from tanglewood.text.hashed cimport Features
 from tanglewood.text.tokens_core cimport TokenScanner
 

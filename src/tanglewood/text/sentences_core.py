@@ -1,4 +1,4 @@
-"""The compiled part of the tokeniser that finds sentences, and which tokens are several words, by their features.
+"""The compiled part of the tokenizer that finds sentences, and which tokens are several words, by their features.
 
 Features of a token as the last of its sentence look at the tokens of that sentence and at AHEAD tokens after it. So a
 text may be cut after any sentence that ends with a chunk, and what follows comes out as if nothing had been before it.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 
-from tanglewood.scorers.linear_weights import Weights
+from tanglewood.ml.linear_weights import Weights
 from tanglewood.text.hashed import Features
 from tanglewood.text.tokens_core import TokenScanner
 

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanglewood.errors import ConfigError, ModelError
-from tanglewood.scorers.adam import Adam
-from tanglewood.scorers.encoder import (
+from tanglewood.learners.linear.learner import shape_of
+from tanglewood.ml.adam import Adam
+from tanglewood.ml.encoder import (
     OUTPUT,
     Chance,
     Contexts,
@@ -25,8 +26,8 @@ from tanglewood.scorers.encoder import (
     Floats,
     Ints,
     Shapes,
+    batch_for,
     count_layers,
-    fitting_batch,
     glorot,
     new_encoder,
     number_words,
@@ -35,11 +36,10 @@ from tanglewood.scorers.encoder import (
     rounded,
     unpacked,
 )
-from tanglewood.scorers.linear import shape_of
-from tanglewood.scorers.words import FIELDS, ROOT, UNKNOWN, Numbers, Vocabulary, Word
+from tanglewood.ml.words import FIELDS, ROOT, UNKNOWN, Numbers, Vocabulary, Word
 from tanglewood.text.lemmas import apply_rule, lemma_rule
-from tanglewood.treebank.choices import Choice
 from tanglewood.treebank.sentence import Sentence
+from tanglewood.treebank.tag_candidates import TagCandidate
 
 COLUMNS = ("upos", "xpos", "feats", "rule")
 EMBEDDED = {"form": 64, "lemma": 32, "upos": 16, "xpos": 16, "feats": 48, "affixes": 32}
@@ -49,7 +49,7 @@ BIAS = "output.bias"
 SIZES = (128, 64)  # of the vectors of words, and of the outputs of LSTMs
 LEAST_RULE = 2  # occurrences of a rule for lemmas that is kept
 MOST_LETTERS = 24  # of a form are looked at, half of them at either end
-MOST_CHOICES, MOST_BEHIND = 5, 9.0  # tags offered for a word, and how far they may be behind the best
+MOST_CANDIDATES, MOST_BEHIND = 5, 9.0  # candidates for the tag of a word, and how far they may be behind the best
 
 
 class Tags(NamedTuple):
@@ -59,7 +59,7 @@ class Tags(NamedTuple):
     upos: str
     xpos: str
     feats: str
-    choices: Sequence[Choice] = ()
+    choices: Sequence[TagCandidate] = ()
 
 
 @cache
@@ -94,12 +94,12 @@ class TaggerOptions:
     drop_context: float = 0.4
     drop_form: float = 0.5  # a form seen n times is taken for unknown with probability 0.5 / (0.5 + n)
 
-    def fitted(self, words: int) -> TaggerOptions:
+    def resolved(self, words: int) -> TaggerOptions:
         """Return the options with what is left open chosen for so many words of training data."""
         return replace(
             self,
             epochs=self.epochs or max(10, min(20, 2_000_000 // max(words, 1))),
-            batch_words=self.batch_words or fitting_batch(words),
+            batch_words=self.batch_words or batch_for(words),
         )
 
 
@@ -164,7 +164,7 @@ def new_parameters(
     sizes: tuple[int, int, int],
     chance: Chance,
 ) -> dict[str, Floats]:
-    """Return freshly initialised parameters; the sizes are those of words, LSTMs, and the number of layers."""
+    """Return freshly initialized parameters; the sizes are those of words, LSTMs, and the number of layers."""
     parameters = new_encoder(EMBEDDED, vocabulary, sizes, chance)
     n_classes = sum(map(len, classes.values()))
     parameters[OUTPUT] = glorot(chance, sizes[0], n_classes)
@@ -188,7 +188,7 @@ class TagWorker:
         self._known = {tuple(row) for row in tagger.combinations.tolist()}
         self._words: dict[str, Word] = {}
 
-    def tag(self, sentences: Sequence[Sequence[str]], offered: str = "") -> list[list[Tags]]:
+    def tag(self, sentences: Sequence[Sequence[str]], tag_column: str = "") -> list[list[Tags]]:
         """Return the tags of all forms of some sentences, with the choices for a column, if one is named."""
         if not sentences:
             return []
@@ -199,7 +199,9 @@ class TagWorker:
         upos, xpos, feats, rules = (tagger.classes[column] for column in COLUMNS)
         best = self._choose(scores)
         chosen = best.tolist()
-        choices: Sequence[Sequence[Choice]] = list(self._offers(scores, best, offered)) if offered else [()] * len(best)
+        choices: Sequence[Sequence[TagCandidate]] = [()] * len(best)
+        if tag_column:
+            choices = list(self._candidates(scores, best, tag_column))
         return [
             [
                 Tags(self._lemma(form, upos[u], rules[r]), upos[u], xpos[x], feats[f], choices[place])
@@ -208,14 +210,14 @@ class TagWorker:
             for forms, begin in zip(sentences, begins, strict=False)
         ]
 
-    def _offers(self, scores: Floats, chosen: Ints, column: str) -> Iterator[list[Choice]]:
+    def _candidates(self, scores: Floats, chosen: Ints, column: str) -> Iterator[list[TagCandidate]]:
         """Give the likeliest classes of a column for every node, the one chosen first."""
         place = COLUMNS.index(column)
         names = self._tagger.classes[column]
         own = scores[:, self._sections[place]]
         behind = own.max(1, keepdims=True) - own
         behind[np.arange(len(behind)), chosen[:, place]] = -1
-        best = np.argsort(behind, axis=1, kind="stable")[:, :MOST_CHOICES]
+        best = np.argsort(behind, axis=1, kind="stable")[:, :MOST_CANDIDATES]
         for numbers, gaps in zip(best.tolist(), np.take_along_axis(behind, best, 1).tolist(), strict=True):
             pairs = zip(numbers, gaps, strict=True)
             yield [(names[number], max(gap, 0.0)) for number, gap in pairs if gap <= MOST_BEHIND]
@@ -254,7 +256,7 @@ class TaggerLearner:
     def __init__(self, sentences: Sequence[Sentence], options: TaggerOptions, seed: int) -> None:
         if not sentences:
             raise ConfigError("there is no sentence to learn tags from")
-        self.options = options.fitted(sum(map(len, sentences)))
+        self.options = options.resolved(sum(map(len, sentences)))
         self._chance = np.random.default_rng(seed)
         self._words = [[as_word(form) for form in sentence.forms] for sentence in sentences]
         self.vocabulary = Vocabulary.of_words((word for words in self._words for word in words), LEAST)

@@ -1,5 +1,5 @@
 cimport cython
-from tanglewood.scorers.linear_weights cimport Weights
+from tanglewood.ml.linear_weights cimport Weights
 from tanglewood.text.hashed cimport Features
 
 cdef int CLASS_BITS, CLASS_MASK, LOWER, DIGIT, MARK, NEWLINE, MOST_CHUNK, MOST_SPACE, LONGEST, EXAMPLE

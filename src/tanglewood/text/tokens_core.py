@@ -1,4 +1,4 @@
-"""The compiled part of the tokeniser that finds tokens: chunks of a text, and the features of a token's end.
+"""The compiled part of the tokenizer that finds tokens: chunks of a text, and the features of a token's end.
 
 A *chunk* is what stands between white space, at most MOST_CHUNK characters of it. Features of a place within a chunk
 look at the chunk and at the first characters of the next one only.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 
-from tanglewood.scorers.linear_weights import Weights
+from tanglewood.ml.linear_weights import Weights
 from tanglewood.text.hashed import Features
 
 try:

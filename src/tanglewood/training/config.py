@@ -8,14 +8,14 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from tanglewood.core.searches import SEARCHES
+from tanglewood.decoders.searches import SEARCHES
 from tanglewood.errors import ConfigError
-from tanglewood.scorers import learner_class
+from tanglewood.learners import learner_class
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Choices of a training run; what is left empty is chosen to fit the data or the system."""
+    """ParseOptions of a training run; what is left empty is chosen to fit the data or the system."""
 
     system: str = ""  # swap or, for a model of arcs, attardi-alls0s1
     options: Mapping[str, Any] = field(default_factory=dict)  # of the system

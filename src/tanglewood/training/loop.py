@@ -12,19 +12,19 @@ from typing import Any
 
 from tanglewood.core.system import TransitionSystem
 from tanglewood.errors import ConfigError, ModelError
-from tanglewood.evaluate.scores import Scores, evaluate
+from tanglewood.learners import learner_class
+from tanglewood.learners.base import Example, Guess, Learner, Model, Task
+from tanglewood.learners.tag_candidates import Tagging, tags_to_give
+from tanglewood.measure.scores import Scores, evaluate
+from tanglewood.ml.words import OPTIONAL, Columns, words_of
 from tanglewood.parser import Parser, guess_of, guesses_of
-from tanglewood.scorers import learner_class
-from tanglewood.scorers.base import Example, Guess, Learner, Model, Task
-from tanglewood.scorers.offers import Tagging, tags_to_give
-from tanglewood.scorers.words import OPTIONAL, Columns, words_of
 from tanglewood.store import load_model, save_model
 from tanglewood.systems import make_decoder, make_system
 from tanglewood.training.config import Config
-from tanglewood.training.guide import parse_by_folds
+from tanglewood.training.stacking import parse_by_folds
 from tanglewood.transforms.pseudo_projective import Scheme, fitting_scheme, projectivize
-from tanglewood.treebank.choices import KEY
 from tanglewood.treebank.sentence import Sentence
+from tanglewood.treebank.tag_candidates import KEY
 from tanglewood.treebank.tree import Tree
 
 RARE_ARCS = 50  # fewer non-projective arcs than this are hard to learn
@@ -73,7 +73,7 @@ class Training:
         self.config = config
         self.dev = dev
         self.warnings: list[str] = []
-        trees = [sentence.tree() for sentence in train]
+        trees = [sentence.tree for sentence in train]
         single_root = config.single_root
         if single_root is None:
             single_root = all(len(tree.roots()) == 1 for tree in trees)
@@ -94,7 +94,7 @@ class Training:
         numbers = {label: number for number, label in enumerate(labels)}
         tags = _tags(system, train)
         self.task = Task(system, labels, _root_label(trees, numbers), tags)
-        self.options = config.learner_options().fitted(sum(map(len, train)))
+        self.options = config.learner_options().resolved(sum(map(len, train)))
         self.guide = Parser.load(config.guide) if config.guide else None
         guesses: list[Guess | None] = [None] * len(train)
         if self.guide is not None:
@@ -182,7 +182,7 @@ class Training:
     def _sharpen(self, parser: Parser) -> None:
         """Let a model of arcs find out on dev how sure it may be."""
         sentences = self.dev[:SHARPENED]
-        trees = [sentence.tree() for sentence in sentences]
+        trees = [sentence.tree for sentence in sentences]
         guesses: Sequence[Guess | None] = [None] * len(trees)
         if self.guide is not None:
             guesses = guesses_of(self.guide, sentences, self.task)
@@ -243,8 +243,8 @@ def _with_tags(task: Task) -> Callable[[Example, Sentence], Example]:
 
     def add(example: Example, sentence: Sentence) -> Example:
         gold = tagging.tags_of(sentence)
-        words, offers = tagging.read(sentence, gold)
-        return replace(example, words=words, tags=gold, offers=offers)
+        words, candidates = tagging.read(sentence, gold)
+        return replace(example, words=words, tags=gold, tag_candidates=candidates)
 
     return add
 

@@ -222,8 +222,9 @@ class Sentence:
             self._heads_are_a_tree = True
         return self._heads
 
+    @property
     def tree(self) -> Tree:
-        """Return the tree of the sentence; a TreeError says where the heads are missing or form none."""
+        """The tree of the sentence; a TreeError says where the heads are missing or form none."""
         return Tree._checked(self.heads()[:], ["", *self.deprels])
 
     def check_heads_written(self) -> None:
@@ -338,6 +339,6 @@ class Sentence:
         from tanglewood.show import svg
 
         try:
-            return svg.draw(self.tree(), self.forms, tags=self.upos)
+            return svg.draw(self.tree, self.forms, tags=self.upos)
         except LocatedError:
             return None  # no tree to draw; a notebook then shows the repr

@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Iterator, Sequence
+from typing import NoReturn
 
 from tanglewood.errors import ConfigError, TreeError
 from tanglewood.treebank import measures
@@ -67,6 +68,10 @@ class Tree:
 
     def __len__(self) -> int:
         return len(self.heads) - 1
+
+    def __call__(self) -> NoReturn:
+        """Say how a sentence is asked for its tree: ``sentence.tree()`` was the way before."""
+        raise TypeError("a sentence's tree is a property: write sentence.tree, without parentheses")
 
     def __bool__(self) -> bool:
         return True  # an empty tree is a tree, so that `if tree` asks for None only

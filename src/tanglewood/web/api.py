@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from tanglewood import __version__
 from tanglewood.core.system import TransitionSystem
+from tanglewood.derivation import Step, count_transitions, trace, trace_model
 from tanglewood.errors import OracleError, TreeError
-from tanglewood.scorers.offers import tags_to_give
+from tanglewood.learners.tag_candidates import tags_to_give
 from tanglewood.show.record import record
-from tanglewood.show.trace import Step, count_transitions, trace, trace_model
 from tanglewood.systems import OPTION_TYPES, SYSTEMS
 from tanglewood.treebank.conllu import read
 from tanglewood.treebank.sentence import HEAD, Sentence
@@ -80,11 +80,11 @@ class Playground:
         steps: list[Step] = []
         problem = None
         try:
-            self._collect(trace(system, sentence.tree(), oracle, tags_to_give(system, sentence)), steps, deadline)
+            self._collect(trace(system, sentence.tree, oracle, tags_to_give(system, sentence)), steps, deadline)
         except OracleError as error:
             problem = str(error)
         about = {"guide": guide, "system": system.name, "options": dict(body.get("options") or {}), "oracle": oracle}
-        return _traced(about, system, sentence, steps, problem, sentence.tree())
+        return _traced(about, system, sentence, steps, problem, sentence.tree)
 
     def _trace_model(self, body: Body, sentence: Sentence, deadline: Deadline) -> dict[str, Any]:
         name, model = self._model(body)
@@ -177,7 +177,7 @@ def _describe(name: str, parser: Parser) -> dict[str, Any]:
 
 
 def _sentence(sentence: Sentence, *, drawn: bool = True) -> dict[str, Any]:
-    tree = sentence.tree()
+    tree = sentence.tree
     result = {
         "sent_id": sentence.sent_id,
         "text": " ".join(sentence.forms),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tanglewood.parser import Parser
-from tanglewood.text.pipeline import PieceTagger, Pipeline, load_parts
+from tanglewood.pipeline import PieceTagger, Pipeline, load_parts
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.web.limits import Problem
 
@@ -33,7 +33,7 @@ class Model:
 
     def parse(self, sentences: Sequence[Sentence]) -> Iterator[Sentence]:
         """Give tagged sentences their trees, as the command parse does."""
-        choices = None if self.pipeline is None else self.pipeline.fitted(None)
+        choices = None if self.pipeline is None else self.pipeline.resolved(None)
         return self.parser.parse_all(sentences, choices)
 
     def tag(self, sentences: Sequence[Sentence]) -> list[Sentence]:

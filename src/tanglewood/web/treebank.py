@@ -8,8 +8,8 @@ from io import BytesIO
 from typing import Any
 
 from tanglewood.errors import LocatedError
-from tanglewood.evaluate.coverage import Coverage
-from tanglewood.evaluate.stats import TreebankStats
+from tanglewood.measure.coverage import Coverage
+from tanglewood.measure.stats import TreebankStats
 from tanglewood.systems import SYSTEMS, make_system
 from tanglewood.treebank.conllu import read
 from tanglewood.treebank.sentence import Sentence
@@ -104,7 +104,7 @@ def browse(body: Body, limits: Limits, deadline: Deadline) -> dict[str, Any]:
 
 def _row(sentence: Sentence, coverage: Coverage, before: int) -> dict[str, Any]:
     """Count a sentence's coverage and return what there is to say about it."""
-    tree = sentence.tree()
+    tree = sentence.tree
     covered = dict(coverage.covered)
     coverage.add(tree)
     crossing = tree.nonprojective_arcs()

@@ -1,0 +1,200 @@
+"""Trace a derivation: transition, stack, buffer and added arc after every move (Nivre 2009, Figure 3).
+
+The moves are those of an oracle or of a trained parser; either way the steps have one shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tanglewood.core.state import State
+from tanglewood.core.system import TransitionSystem
+from tanglewood.errors import ConfigError, OracleError
+from tanglewood.treebank.sentence import Sentence
+from tanglewood.treebank.tree import Tree
+
+if TYPE_CHECKING:
+    from tanglewood.parser import Parser
+
+Arc = tuple[int, str, int]  # head, label, dependent
+FINISH = "FINISH"  # stands for a move in the last step of a parser that changes its tree after the last move
+
+
+@dataclass(frozen=True, slots=True)
+class LegalMove:
+    """A move that may be taken in a configuration.
+
+    A model gives it a score and its best label; an oracle that knows costs says how many heads it makes wrong.
+    """
+
+    move: str
+    label: str | None = None
+    taken: bool = False
+    score: float | None = None
+    cost: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One line of a trace: a move (None in the first line), its label, and the configuration it leads to.
+
+    ``arc`` is the move's own. ``attached`` are all arcs that are new or changed: also those of the step that some
+    systems do after their last move, and in three-step an arc may take the place of an older one. ``legal`` are the
+    moves that may follow.
+    """
+
+    move: str | None
+    label: str | None
+    stack: list[int]
+    buffer: list[int]
+    aside: list[tuple[int, str | None]]
+    arc: Arc | None
+    attached: list[Arc] = field(default_factory=list)
+    legal: list[LegalMove] = field(default_factory=list)
+
+    @property
+    def transition(self) -> str:
+        """The move with its label, as in LEFT-ARC(DET)."""
+        if self.move is None:
+            return ""
+        return self.move if self.label is None else f"{self.move}({self.label})"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the step as plain data for JSON, its lists not copied."""
+        legal = [_fields(move) for move in self.legal]
+        return {**_fields(self), "legal": legal, "transition": self.transition}
+
+
+def _fields(record: LegalMove | Step) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in record.__slots__}
+
+
+def label_name(
+    system: TransitionSystem, move: int, number: int, names: Sequence[str], tag_names: Sequence[str]
+) -> str | None:
+    """Return what a move carries: a label, or a tag where the move gives one; None for nothing."""
+    known = tag_names if system.moves[move].tags else names
+    return known[number] if system.moves[move].labelled and 0 <= number < len(known) else None
+
+
+Decision = tuple[int, int, list[LegalMove]]  # move (or -1: none leads on), label and all legal moves
+
+
+def _derive(
+    system: TransitionSystem,
+    s: State,
+    names: Sequence[str],
+    tag_names: Sequence[str],
+    decide: Callable[[State], Decision],
+) -> Iterator[Step]:
+    """Give the initial configuration and then every move decided on, until one is -1 or the parse is over."""
+    heads = s.word_heads()
+    name, label, arc = None, None, None
+    while True:
+        move, number, legal = (-1, -1, []) if system.is_final(s) else decide(s)
+        aside = [(node, names[open_] if open_ >= 0 else None) for node, open_ in system.aside(s)]
+        now = s.word_heads()
+        attached = [
+            (head, names[s.labels[word]] if s.labels[word] >= 0 else "", word)
+            for word, (old, head) in enumerate(zip(heads, now, strict=True), 1)
+            if head != old
+        ]
+        yield Step(name, label, s.stack_nodes(), s.buffer_nodes(), aside, arc, attached, legal)
+        if move < 0:
+            return
+        heads = now
+        head, dependent = system.arc(s, move, number)
+        name = system.moves[move].name
+        label = label_name(system, move, number, names, tag_names)
+        system.apply(s, move, number)
+        arc = (head, label or "", dependent) if head >= 0 else None
+
+
+def trace(system: TransitionSystem, tree: Tree, oracle: str | None = None, tags: Sequence[str] = ()) -> Iterator[Step]:
+    """Give the initial configuration and then every move of the oracle's derivation of the tree.
+
+    The tags of words are shown where the system gives tags.
+
+    Raises OracleError after the last move that could be made if the system does not cover the tree.
+    """
+    names = list(dict.fromkeys(tree.labels[1:]))
+    numbers = [-1, *(names.index(label) for label in tree.labels[1:])]
+    tag_names = list(dict.fromkeys(tags))
+    guide = system.oracle(oracle)
+    if tags and any(move.tags for move in system.moves):
+        guide.bind(tree.heads, numbers, [-1, *map(tag_names.index, tags)])
+    else:
+        guide.bind(tree.heads, numbers)
+    failure: OracleError | None = None
+
+    def decide(s: State) -> Decision:
+        nonlocal failure
+        taken, number = -1, -1
+        try:
+            taken, number = guide.action(s)
+        except OracleError as error:
+            failure = error
+        costs = guide.costs(s) if guide.explores else None
+        legal = [
+            LegalMove(
+                system.moves[move].name,
+                label_name(system, move, number, names, tag_names) if move == taken else None,
+                move == taken,
+                cost=None if costs is None else costs[move],
+            )
+            for move in system.legal_moves(s)
+        ]
+        return taken, number, legal
+
+    s = system.start(len(tree))
+    yield from _derive(system, s, names, tag_names, decide)
+    if failure is not None:
+        raise failure
+    if not guide.matches(s):
+        raise OracleError(f"{system.name}: the moves are at an end and another tree came out; this one is not covered")
+
+
+def trace_model(parser: Parser, sentence: Sentence) -> Iterator[Step]:
+    """Give the initial configuration and then every move that greedy search takes, with the scores of all legal ones.
+
+    If the parser then changes the tree (it puts lifted arcs back, or names arcs that no move made), a last step
+    called FINISH says so.
+    """
+    from tanglewood.parser import MoveWorker
+
+    worker = parser.worker()
+    if not isinstance(worker, MoveWorker):
+        raise ConfigError("this is a model of arcs: it makes no moves; models of moves can be traced")
+    search = worker.turn_to(sentence)
+    system, names, tag_names = search.system, parser.model.task.labels, parser.model.task.tags
+
+    def decide(s: State) -> Decision:
+        weighed = search.weigh(s)
+        taken, number = search.choose(s)
+        legal = [
+            LegalMove(
+                system.moves[move].name,
+                label_name(system, move, label, names, tag_names),
+                move == taken,
+                round(score, 4),
+            )
+            for move, label, score in weighed
+        ]
+        return taken, number, legal
+
+    s = system.start(len(sentence))
+    worker.give_candidates(s)
+    arcs: dict[int, Arc] = {}
+    for step in _derive(system, s, names, tag_names, decide):
+        arcs.update((arc[2], arc) for arc in step.attached)
+        yield step
+    changed = [arc for arc in worker.tree_of(s).arcs() if arcs[arc[2]] != arc]
+    if changed:
+        yield Step(FINISH, None, step.stack, step.buffer, step.aside, None, changed)
+
+
+def count_transitions(steps: Iterable[Step]) -> int:
+    """Return how many of the steps are moves of the system."""
+    return sum(step.move not in (None, FINISH) for step in steps)

@@ -1,0 +1,112 @@
+"""Files as all rooms read and write them: opened, decompressed, and written aside before they are renamed."""
+
+import gzip
+import io
+import lzma
+import os
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from tanglewood.errors import FormatError
+
+READ_SIZE = 1 << 17
+GZIP_MAGIC, XZ_MAGIC = b"\x1f\x8b", b"\xfd7zXZ\x00"
+DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)  # what reading compressed data may raise
+
+Source = str | Path | BinaryIO
+
+
+@contextmanager
+def opened(source: Source) -> Iterator[tuple[BinaryIO, str]]:
+    """Give the decompressed binary stream and its name for messages; closed at the end if it was opened here."""
+    if isinstance(source, io.TextIOBase):
+        raise TypeError("read() needs a binary file; open it with mode 'rb'")
+    with ExitStack() as stack:
+        raw: BinaryIO
+        if not isinstance(source, str | Path):
+            raw, name = source, str(getattr(source, "name", "<stream>"))
+        elif str(source) == "-":
+            raw, name = sys.stdin.buffer, "<stdin>"
+        else:
+            raw, name = stack.enter_context(Path(source).open("rb")), str(source)
+        start = peek(raw, len(XZ_MAGIC))
+        unpacked: gzip.GzipFile | lzma.LZMAFile
+        if start.startswith(GZIP_MAGIC):
+            unpacked = gzip.GzipFile(fileobj=raw)
+        elif start.startswith(XZ_MAGIC):
+            unpacked = lzma.LZMAFile(raw)  # noqa: SIM115 - holds nothing but raw
+        elif raw is not source and name.endswith((".gz", ".xz")):
+            raise FormatError(f"the name ends in {name[-3:]} but the content is not compressed so", file=name)
+        else:
+            yield raw, name
+            return
+        # Their own line iterators are slow.
+        yield cast("BinaryIO", io.BufferedReader(cast("io.RawIOBase", unpacked), 1 << 17)), name
+
+
+def peek(raw: BinaryIO, size: int) -> bytes:
+    """Return up to so many next bytes of a stream, not consumed; none if it can neither be peeked into nor rewound."""
+    if hasattr(raw, "peek"):
+        return bytes(raw.peek(size)[:size])
+    if not raw.seekable():
+        return b""
+    place = raw.tell()
+    start = raw.read(size)
+    raw.seek(place)
+    return start
+
+
+def damaged(error: Exception, name: str, line: int) -> FormatError:
+    """Return what is to be said of compressed data that cannot be read on."""
+    problem = f"the compressed data is damaged or breaks off here ({error}); the file should be made or fetched again"
+    return FormatError(problem, file=name, line=line)
+
+
+@contextmanager
+def writing(target: Source, *, packed: bool = True) -> Iterator[BinaryIO]:
+    """Give the binary file to write to; a path comes into being only when all went well.
+
+    With ``packed`` what goes to a path that ends in .gz or .xz is compressed.
+    """
+    if isinstance(target, io.TextIOBase):
+        raise TypeError("write() needs a binary file; open it with mode 'wb'")
+    if not isinstance(target, str | Path):
+        yield target
+        return
+    if str(target) == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    path = Path(target)
+    if path.exists() and not path.is_file():
+        with path.open("wb") as special:  # such as /dev/null, which must not be replaced
+            yield special
+        return
+    path = path.resolve()  # a link stays a link
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    with partial.open("xb") as raw:
+        try:
+            with _compressed(raw, path.suffix if packed else "") as out:
+                yield out
+            raw.close()
+            partial.replace(path)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def _compressed(raw: BinaryIO, suffix: str) -> Iterator[BinaryIO]:
+    if suffix == ".gz":
+        # Neither name nor time goes in: the same sentences give the same bytes.
+        with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
+            yield cast("BinaryIO", packed)
+    elif suffix == ".xz":
+        with lzma.LZMAFile(raw, "wb") as packed_xz:
+            yield cast("BinaryIO", packed_xz)
+    else:
+        yield raw

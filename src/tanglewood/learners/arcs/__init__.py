@@ -1,0 +1,1 @@
+"""The arcs learner: a linear model of arcs, trained with its decoder."""

@@ -1,0 +1,281 @@
+"""The compiled part of the arc learner: scores of all arcs of a sentence, and learning from one sentence at a time.
+
+The score of an arc is that of its head, given the direction, that of its dependent, likewise, and that of both
+together, and in it is the score of the best label. So a tree's value is that of its best labelled tree.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+
+from tanglewood.core.state import State
+from tanglewood.decoders.base import Decoder, score_table
+from tanglewood.learners.arcs.templates import ArcTemplates, by_side
+from tanglewood.learners.features import FeatureSet, WordTable
+from tanglewood.ml.linear_weights import LearningWeights, Weights
+
+try:
+    import cython
+except ModuleNotFoundError:
+    from tanglewood.core.uncompiled import cython
+
+
+class ArcFeatures:
+    """The features of arcs in three sets: of the head, of the dependent and of both."""
+
+    def __init__(self, templates: Sequence[str]) -> None:
+        heads, words, pairs = by_side(tuple(templates))
+        self.heads = FeatureSet(heads, arc=True)
+        self.words = FeatureSet(words, arc=True)
+        self.pairs = FeatureSet(pairs, arc=True)
+        self.most_keys = max(self.heads.most_keys, self.words.most_keys, self.pairs.most_keys)
+
+    def use(self, table: WordTable, offset: int) -> None:
+        """Turn to a sentence whose node 0 is in this place of the table."""
+        self.heads.use(table, offset)
+        self.words.use(table, offset)
+        self.pairs.use(table, offset)
+
+    def _of_head(self, s: State, head: int, to_right: int) -> int:
+        """Look up what a head says of all its arcs in one direction."""
+        return self.heads._extract(s, head, head + 1 if to_right else head - 1, 0)
+
+    def _of_word(self, s: State, word: int, to_right: int) -> int:
+        return self.words._extract(s, word - 1 if to_right else word + 1, word, 0)
+
+
+class ArcScorer:
+    """Scores the arcs of one sentence at a time; its children have the weights."""
+
+    def __init__(self, templates: ArcTemplates, n_labels: int, root_label: int) -> None:
+        self.arcs = ArcFeatures(templates.arcs)
+        self.labels = ArcFeatures(templates.labels)
+        self.n_labels = max(n_labels, 1)
+        self.root_label = root_label
+        self.state = State(0)
+        self.arc_score = array("f", [0.0])
+        self.label_scores = array("f", bytes(4 * self.n_labels))
+        self.head_scores = self.word_scores = self.head_labels = self.word_labels = array("f", [0.0])
+        self.is_learning = False
+        self.gold_heads = self.gold_labels = array("i", [0])
+        self.head_cost = self.label_cost = self.gold_value = 0.0
+
+    def use(self, table: WordTable, offset: int, state: State) -> None:
+        """Turn to a sentence whose node 0 is in this place of the table; the state has the guide's tree, if any."""
+        self.arcs.use(table, offset)
+        self.labels.use(table, offset)
+        self.state = state
+        nodes = 2 * (state.n + 1)
+        self.head_scores = array("f", bytes(4 * nodes))
+        self.word_scores = array("f", bytes(4 * nodes))
+        self.head_labels = array("f", bytes(4 * nodes * self.n_labels))
+        self.word_labels = array("f", bytes(4 * nodes * self.n_labels))
+
+    def _weigh_arcs(self, features: FeatureSet, count: int, out: array[float]) -> None:
+        """Write the score that the features of an arc have."""
+
+    def _weigh_labels(self, features: FeatureSet, count: int, out: array[float]) -> None:
+        """Write the score that the features of an arc give every label."""
+
+    def _weigh_ends(self) -> None:
+        """Score what each node says of arcs that it is one end of."""
+        for node in range(self.state.n + 1):
+            for to_right in range(2):
+                place = 2 * node + to_right
+                self._weigh_arcs(self.arcs.heads, self.arcs._of_head(self.state, node, to_right), self.arc_score)
+                self.head_scores[place] = self.arc_score[0]
+                self._weigh_arcs(self.arcs.words, self.arcs._of_word(self.state, node, to_right), self.arc_score)
+                self.word_scores[place] = self.arc_score[0]
+                place *= self.n_labels
+                self._weigh_labels(
+                    self.labels.heads, self.labels._of_head(self.state, node, to_right), self.label_scores
+                )
+                for label in range(self.n_labels):
+                    self.head_labels[place + label] = self.label_scores[label]
+                self._weigh_labels(
+                    self.labels.words, self.labels._of_word(self.state, node, to_right), self.label_scores
+                )
+                for label in range(self.n_labels):
+                    self.word_labels[place + label] = self.label_scores[label]
+
+    def _best_label(self, head: int, word: int) -> int:
+        """Find the best label of an arc; its score, cost and all, is in ``label_scores``."""
+        to_right = 1 if word > head else 0
+        first = (2 * head + to_right) * self.n_labels
+        second = (2 * word + to_right) * self.n_labels
+        self._weigh_labels(self.labels.pairs, self.labels.pairs._extract(self.state, head, word, 0), self.label_scores)
+        best = -1
+        for label in range(self.n_labels):
+            score = self.label_scores[label]
+            score += self.head_labels[first + label]  # in steps, so that it is done in double precision
+            score += self.word_labels[second + label]
+            if self.is_learning:
+                if label != self.gold_labels[word]:
+                    score += self.label_cost
+                elif head == self.gold_heads[word]:
+                    self.gold_value += score
+            self.label_scores[label] = score
+            if label != self.root_label and (best < 0 or score > self.label_scores[best]):
+                best = label
+        return best
+
+    def _fill(self, scores: memoryview[float], labels: memoryview[int]) -> None:
+        self._weigh_ends()
+        self.gold_value = 0
+        for head in range(self.state.n + 1):
+            for word in range(1, self.state.n + 1):
+                if head == word:
+                    continue
+                to_right = 1 if word > head else 0
+                self._weigh_arcs(self.arcs.pairs, self.arcs.pairs._extract(self.state, head, word, 0), self.arc_score)
+                score = self.arc_score[0]
+                score += self.head_scores[2 * head + to_right]
+                score += self.word_scores[2 * word + to_right]
+                if self.is_learning:
+                    if head == self.gold_heads[word]:
+                        self.gold_value += score
+                    else:
+                        score += self.head_cost
+                if head == 0 and self.root_label >= 0:
+                    labels[head, word] = self.root_label
+                elif self.n_labels > 1 or self.root_label < 0:
+                    label = self._best_label(head, word)
+                    labels[head, word] = label
+                    score += self.label_scores[label]
+                scores[head, word] = score
+
+    def fill(self, scores: memoryview[float], labels: memoryview[int]) -> None:
+        """Write the score of every arc of the sentence and its best label."""
+        with cython.nogil:
+            self._fill(scores, labels)
+
+
+class ArcCore(ArcScorer):
+    """Scores with learnt weights."""
+
+    def __init__(
+        self, templates: ArcTemplates, n_labels: int, root_label: int, arc_weights: Weights, label_weights: Weights
+    ) -> None:
+        ArcScorer.__init__(self, templates, n_labels, root_label)
+        self.arc_weights = arc_weights
+        self.label_weights = label_weights
+        self.sums = array("i", bytes(4 * label_weights.n_classes + 8))
+        self.places = array("i", bytes(4 * max(self.arcs.most_keys, self.labels.most_keys) + 4))
+
+    def _weigh_arcs(self, features: FeatureSet, count: int, out: array[float]) -> None:
+        self.arc_weights._score(features.keys, count, self.places, self.sums, out)
+
+    def _weigh_labels(self, features: FeatureSet, count: int, out: array[float]) -> None:
+        self.label_weights._score(features.keys, count, self.places, self.sums, out)
+
+
+class ArcTrainer(ArcScorer):
+    """Moves the weights until the gold tree leads every other by what that one gets wrong (MIRA, one best tree)."""
+
+    def __init__(
+        self,
+        templates: ArcTemplates,
+        n_labels: int,
+        root_label: int,
+        *,
+        head_cost: float,
+        label_cost: float,
+        most: float,
+    ) -> None:
+        ArcScorer.__init__(self, templates, n_labels, root_label)
+        self.learnt_arcs = LearningWeights(1)
+        self.learnt_labels = LearningWeights(self.n_labels)
+        self.is_learning = True
+        self.head_cost = head_cost
+        self.label_cost = label_cost
+        self.most = most
+        self.time = 1.0
+        self.loss = 0.0
+        self.heads = array("i", [0])
+
+    def _weigh_arcs(self, features: FeatureSet, count: int, out: array[float]) -> None:
+        self.learnt_arcs._score(features.keys, count, out)
+
+    def _weigh_labels(self, features: FeatureSet, count: int, out: array[float]) -> None:
+        self.learnt_labels._score(features.keys, count, out)
+
+    def _change_arc(self, head: int, word: int, other: int, step: float) -> int:
+        """Change the weights of an arc that is to take or give up the place of one from another head.
+
+        Return how many features the two do not share; a step of 0 only counts them.
+        """
+        to_right = 1 if word > head else 0
+        count = self.arcs._of_head(self.state, head, to_right)
+        total = count
+        if step != 0:
+            self.learnt_arcs._change(self.arcs.heads.keys, count, 0, step, self.time)
+        if (word > other) != (word > head):
+            count = self.arcs._of_word(self.state, word, to_right)
+            total += count
+            if step != 0:
+                self.learnt_arcs._change(self.arcs.words.keys, count, 0, step, self.time)
+        count = self.arcs.pairs._extract(self.state, head, word, 0)
+        if step != 0:
+            self.learnt_arcs._change(self.arcs.pairs.keys, count, 0, step, self.time)
+        return total + count
+
+    def _change_label(self, head: int, word: int, label: int, step: float) -> int:
+        """Likewise for the label of an arc."""
+        if (head == 0 and self.root_label >= 0) or self.n_labels == 1:
+            return 0
+        to_right = 1 if word > head else 0
+        heads = self.labels._of_head(self.state, head, to_right)
+        words = self.labels._of_word(self.state, word, to_right)
+        pairs = self.labels.pairs._extract(self.state, head, word, 0)
+        if step != 0:
+            self.learnt_labels._change(self.labels.heads.keys, heads, label, step, self.time)
+            self.learnt_labels._change(self.labels.words.keys, words, label, step, self.time)
+            self.learnt_labels._change(self.labels.pairs.keys, pairs, label, step, self.time)
+        return heads + words + pairs
+
+    def _change_weights(self, labels: memoryview[int], step: float) -> int:
+        """Make the gold tree better and the tree found worse, where they differ; return how many features differ."""
+        total = 0
+        for word in range(1, self.state.n + 1):
+            gold = self.gold_heads[word]
+            head = self.heads[word]
+            if head != gold:
+                total += self._change_arc(gold, word, head, step)
+                total += self._change_arc(head, word, gold, -step)
+            if head != gold or labels[head, word] != self.gold_labels[word]:
+                total += self._change_label(gold, word, self.gold_labels[word], step)
+                total += self._change_label(head, word, labels[head, word], -step)
+        return total
+
+    def update(self, value: float, labels: memoryview[int]) -> None:
+        """Learn from the best tree found, which has this value, costs included."""
+        with cython.nogil:
+            lag = value - self.gold_value
+            if lag > 0:
+                self.loss += lag
+                count = self._change_weights(labels, 0)
+                if count > 0:
+                    step = lag / count
+                    self._change_weights(labels, self.most if step > self.most else step)
+
+    def learn(self, heads: Sequence[int], labels: Sequence[int], decoder: Decoder) -> None:
+        """Learn from the sentence that was turned to; gold heads and labels are indexed by node."""
+        n = self.state.n
+        self.gold_heads = array("i", heads)
+        self.gold_labels = array("i", labels)
+        self.learnt_arcs.reserve()
+        self.learnt_labels.reserve()
+        scores = score_table(n)
+        best_labels = label_table(n)
+        self.fill(scores, best_labels)
+        decoded = decoder.best(scores)
+        self.time += 1
+        if decoded.found:
+            self.heads = decoded.heads
+            self.update(decoded.value, best_labels)
+
+
+def label_table(n: int) -> memoryview[int]:
+    """Return a table of label numbers of arcs between n words and 0."""
+    return memoryview(array("i", [-1]) * (n + 1) ** 2).cast("B").cast("i", (n + 1, n + 1))

@@ -1,0 +1,208 @@
+"""The arc learner: a linear model of arcs and their labels, trained with the decoder that it will be used with.
+
+Every tree is the sum of its arcs (McDonald, Crammer & Pereira 2005), so that exact search is possible. After each
+sentence the weights move just so far that the gold tree leads the best other tree by what that one gets wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+from random import Random
+from typing import Any
+
+from tanglewood.core.state import State
+from tanglewood.decoders.base import Decoder, score_table
+from tanglewood.decoders.spanning import SpanningTree
+from tanglewood.errors import ConfigError
+from tanglewood.learners.arcs.core import ArcCore, ArcTrainer, label_table
+from tanglewood.learners.arcs.templates import GUIDED, SHIPPED, ArcTemplates
+from tanglewood.learners.base import ArcScores, Example, Guess, Task
+from tanglewood.learners.linear.learner import TableModel, WordNumbers, freeze_tables, restore_tables, save_tables
+from tanglewood.ml.linear_weights import MOST_CLASSES, LearningWeights
+from tanglewood.ml.words import Word
+from tanglewood.treebank.sentence import Sentence
+
+TINY = 1e-9  # added to probabilities before their logarithm is taken
+
+
+def state_of(n: int, guess: Guess | None) -> State:
+    """Return a configuration that has the arcs of a guess and nothing else."""
+    state = State(n)
+    if guess is not None:
+        state.take_arcs(guess.heads, guess.labels)
+    return state
+
+
+class ArcWorkspace:
+    """What one thread needs to score the arcs of sentences."""
+
+    def __init__(self, model: ArcModel) -> None:
+        self.numbers = WordNumbers()
+        self.guided = model.guided
+        self.sharpness = model.sharpness
+        task, tables = model.task, model.tables
+        self.core = ArcCore(model.templates, len(task.labels), task.root_label, tables["arcs"], tables["labels"])
+        self.encode([])
+
+    def encode(self, sentences: Sequence[Sequence[Word]], guesses: Sequence[Guess] = ()) -> None:
+        """Number the words of the sentences."""
+        if self.guided and len(guesses) != len(sentences):
+            raise ConfigError("the model was trained with a guide and needs its guess for every sentence")
+        self.words, self.offsets = self.numbers.table(sentences)
+        given: Sequence[Guess | None] = guesses if self.guided else [None] * len(sentences)
+        self.states = [state_of(len(words), guess) for words, guess in zip(sentences, given, strict=True)]
+
+    def score(self, index: int) -> ArcScores:
+        """Return the scores of the arcs of one of the encoded sentences."""
+        state = self.states[index]
+        found = ArcScores(score_table(state.n), label_table(state.n))
+        self.core.use(self.words, self.offsets[index], state)
+        self.core.fill(found.scores, found.labels)
+        return found
+
+
+class ArcModel(TableModel):
+    """Scores arcs and labels.
+
+    The margins that it learns are no probabilities; times ``sharpness`` they come closest to being their logarithms.
+    """
+
+    templates: ArcTemplates
+
+    def __init__(
+        self,
+        task: Task,
+        templates: ArcTemplates,
+        arrays: Mapping[str, memoryview],
+        scales: Mapping[str, float],
+        *,
+        guided: bool,
+        sharpness: float = 1.0,
+    ) -> None:
+        TableModel.__init__(self, task, templates, arrays, scales, {"arcs": 1, "labels": max(len(task.labels), 1)})
+        self.guided = guided
+        self.sharpness = sharpness
+
+    def workspace(self) -> ArcWorkspace:
+        """Return a workspace for one thread."""
+        return ArcWorkspace(self)
+
+    def settings(self) -> dict[str, Any]:
+        """Return templates, scales, and what else the model knows."""
+        return {**TableModel.settings(self), "guided": self.guided, "sharpness": self.sharpness}
+
+    @classmethod
+    def load(cls, task: Task, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> ArcModel:
+        """Make the model anew from its arrays and settings."""
+        templates = ArcTemplates.of(settings["templates"])
+        sharpness = float(settings["sharpness"])
+        return cls(task, templates, arrays, settings["scales"], guided=settings["guided"], sharpness=sharpness)
+
+    def sharpen(self, examples: Sequence[Example]) -> None:
+        """Find the sharpness that makes the gold heads of examples, not those learnt from, most probable."""
+        decoder = SpanningTree(single_root=self.task.system.single_root)
+        workspace = self.workspace()
+        guesses = [example.guess for example in examples if example.guess is not None]
+        workspace.encode([example.words for example in examples], guesses)
+        scored = [(workspace.score(index), example.heads) for index, example in enumerate(examples)]
+
+        def likelihood(sharpness: float) -> float:
+            total = 0.0
+            for arcs, heads in scored:
+                chances = decoder.marginals(arcs.sharpened(sharpness))
+                total += sum(log(chances[head, word] + TINY) for word, head in enumerate(heads) if word)
+            return total
+
+        best = max(range(-2, 7), key=lambda power: likelihood(2.0**power))
+        self.sharpness = max((2.0 ** (best + step / 4) for step in range(-3, 4)), key=likelihood)
+
+
+@dataclass(frozen=True, slots=True)
+class ArcOptions:
+    """How the arc model is trained."""
+
+    epochs: int = 10
+    head_cost: float = 1.0  # by how much the gold tree should lead, for each wrong head
+    label_cost: float = 0.5  # and for each wrong label
+    most: float = 0.01  # largest step of a weight
+    least: float = 0.002  # share of the largest weight below which a weight is dropped
+    updates: int = 1  # fewest updates of a feature that is kept
+    templates: str = ""  # a TOML file of one's own templates
+
+    def __post_init__(self) -> None:
+        if self.epochs < 1 or self.updates < 0 or self.label_cost < 0 or min(self.head_cost, self.most) <= 0:
+            raise ConfigError("epochs should be 1 or more, head_cost and most more than 0, label_cost 0 or more")
+
+    def resolved(self, words: int) -> ArcOptions:
+        """Return the options for so many words of training data."""
+        return self
+
+
+class ArcLearner:
+    """Learns a linear model of arcs."""
+
+    def __init__(
+        self, task: Task, templates: ArcTemplates, options: ArcOptions, seed: int, *, guided: bool = False
+    ) -> None:
+        if len(task.labels) > MOST_CLASSES:
+            raise ConfigError(f"the arc learner takes at most {MOST_CLASSES} labels, not {len(task.labels)}")
+        self.task = task
+        self.templates = templates
+        self.options = options
+        self.guided = guided
+        self.chance = Random(seed)
+        self.numbers = WordNumbers()
+        self.trainer = ArcTrainer(
+            templates,
+            len(task.labels),
+            task.root_label,
+            head_cost=options.head_cost,
+            label_cost=options.label_cost,
+            most=options.most,
+        )
+
+    @classmethod
+    def begin(
+        cls, task: Task, sentences: Sequence[Sentence], options: ArcOptions, seed: int, *, guided: bool = False
+    ) -> ArcLearner:
+        """Return a learner; with ``guided`` it looks at the guesses that come with the examples."""
+        templates = ArcTemplates.read(options.templates) if options.templates else SHIPPED
+        if guided and not options.templates:
+            templates = ArcTemplates((*SHIPPED.arcs, *GUIDED.arcs), (*SHIPPED.labels, *GUIDED.labels))
+        return cls(task, templates, options, seed, guided=guided)
+
+    def epoch(self, examples: Sequence[Example], decoder: Decoder) -> float:
+        """Go through the examples once, shuffled; return by how much, per word, gold trees fell short of their lead."""
+        trainer = self.trainer
+        words, offsets = self.numbers.table([example.words for example in examples])
+        order = list(range(len(examples)))
+        self.chance.shuffle(order)
+        trainer.loss = 0.0
+        for index in order:
+            example = examples[index]
+            if len(example.words):
+                trainer.use(words, offsets[index], state_of(len(example.words), example.guess))
+                trainer.learn(example.heads, example.labels, decoder)
+        return trainer.loss / max(1, sum(len(example.words) for example in examples))
+
+    def _tables(self) -> dict[str, LearningWeights]:
+        return {"arcs": self.trainer.learnt_arcs, "labels": self.trainer.learnt_labels}
+
+    def model(self) -> ArcModel:
+        """Return the averaged model as of now."""
+        options = self.options
+        arrays, scales = freeze_tables(self._tables(), self.trainer.time, options.least, options.updates)
+        return ArcModel(self.task, self.templates, arrays, scales, guided=self.guided)
+
+    def state(self) -> tuple[Mapping[str, Any], dict[str, Any]]:
+        """Return the tables, and where the generator stands."""
+        arrays, sizes = save_tables(self._tables())
+        return arrays, {**sizes, "order": list(self.chance.getstate()[1]), "time": self.trainer.time}
+
+    def restore(self, arrays: Mapping[str, memoryview], data: Mapping[str, Any]) -> None:
+        """Go back to such a state."""
+        self.chance.setstate((3, tuple(data["order"]), None))
+        self.trainer.time = data["time"]
+        restore_tables(self._tables(), arrays, data)

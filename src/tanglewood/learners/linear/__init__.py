@@ -1,0 +1,1 @@
+"""The linear learner: a perceptron over hashed feature templates."""

@@ -1,0 +1,1 @@
+"""The network learner: a small LSTM and a hidden layer over the configuration."""

@@ -1,0 +1,337 @@
+"""The network: embeddings and a small bidirectional LSTM over the sentence, a hidden layer over the configuration.
+
+Everything runs on NumPy and the compiled kernels of network_core.py; PyTorch is not needed. Sizes and training follow
+the recipe of a small net that parses as well as a large one: see docs/training.md.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tanglewood.core.oracle import Oracle
+from tanglewood.core.search import MoveScorer
+from tanglewood.core.system import TransitionSystem
+from tanglewood.errors import ConfigError, ModelError
+from tanglewood.learners.base import Example, Task
+from tanglewood.learners.network.core import LABEL_SLOTS, N_DISTANCES, N_FLAGS, SLOTS, NetworkCore, NetworkTrainer
+from tanglewood.ml.adam import Adam
+from tanglewood.ml.encoder import (
+    EMBEDDED,
+    OUTPUT,
+    Chance,
+    Contexts,
+    Encoder,
+    Floats,
+    Shapes,
+    batch_for,
+    count_layers,
+    glorot,
+    new_encoder,
+    normal,
+    number_words,
+    packed,
+    random_batches,
+    rounded,
+    unpacked,
+)
+from tanglewood.ml.products import fast_products
+from tanglewood.ml.words import FIELDS, ROOT, UNKNOWN, Numbers, Vocabulary, Word
+from tanglewood.treebank.sentence import Sentence
+
+SPARSE = tuple(f"embed.{field}" for field in EMBEDDED)
+PAGE = 128  # nodes whose products with the slots are computed together, and still lie in the cache when used
+KERNEL = (  # parameters whose gradients network_core sums
+    *("hidden.bias", "hidden.empty", "hidden.labels", "hidden.distance", "hidden.flags"),
+    *("move.weight", "move.bias", "label.weight", "label.bias"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Sizes of the layers."""
+
+    word: int = 128
+    lstm: int = 64
+    layers: int = 1
+    hidden: int = 256
+
+
+def label_sets(system: TransitionSystem) -> array[int]:
+    """Number the moves that take a label; -1 for the others."""
+    numbers = iter(range(system.n_moves))
+    return array("i", [next(numbers) if move.labelled else -1 for move in system.moves])
+
+
+def new_parameters(
+    sizes: Sizes, vocabulary: Vocabulary, system: TransitionSystem, n_labels: int, chance: Chance
+) -> dict[str, Floats]:
+    """Return freshly initialized parameters."""
+    encoder = (sizes.word, sizes.lstm, sizes.layers)
+    parameters = new_encoder(EMBEDDED, vocabulary, encoder, chance)
+    slot = normal(chance, np.sqrt(2 / (len(SLOTS) * sizes.word)), sizes.word, len(SLOTS) * sizes.hidden)
+    parameters[OUTPUT] = slot
+    parameters["hidden.bias"] = np.zeros(sizes.hidden, np.float32)
+    parameters["hidden.empty"] = normal(chance, 0.05, len(SLOTS), sizes.hidden)
+    parameters["hidden.labels"] = normal(chance, 0.05, len(LABEL_SLOTS), n_labels + 2, sizes.hidden)
+    parameters["hidden.distance"] = normal(chance, 0.05, N_DISTANCES, sizes.hidden)
+    parameters["hidden.flags"] = normal(chance, 0.05, N_FLAGS, sizes.hidden)
+    n_sets = sum(move.labelled for move in system.moves)
+    parameters["move.weight"] = glorot(chance, system.n_moves, sizes.hidden)
+    parameters["move.bias"] = np.zeros(system.n_moves, np.float32)
+    parameters["label.weight"] = glorot(chance, n_sets, sizes.hidden, n_labels)
+    parameters["label.bias"] = np.zeros((n_sets, n_labels), np.float32)
+    return parameters
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkOptions:
+    """How the network is trained; the defaults are right for a Universal Dependencies treebank."""
+
+    epochs: int = 0  # 0: 25 for a small treebank, fewer for a large one
+    layers: int = 1  # of LSTMs
+    batch_words: int = 0  # 0: 100 for a small treebank, more for a large one
+    rate: float = 2e-3
+    last_rate: float = 0.02  # share of the rate that is left at the end
+    explore: float = 0.3  # probability of following the model's own move, from the second epoch on
+    drop_input: float = 0.2
+    drop_context: float = 0.3
+    drop_hidden: float = 0.35
+    drop_form: float = 0.4  # a form seen n times is taken for unknown with probability 0.4 / (0.4 + n)
+    drop_lemma: float = 0.3
+    # The likeliest move is seldom a rare one, such as SWAP: few crossing arcs are found, though most of those found are
+    # right. So the score of a move is raised by this share of -log of how frequent the move is.
+    favour_rare: float = 0.2
+
+    def __post_init__(self) -> None:
+        for name in ("drop_input", "drop_context", "drop_hidden"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ConfigError(f"{name}={getattr(self, name)}: it should be 0 or more and less than 1")
+        if not 0 <= self.explore <= 1:
+            raise ConfigError(f"explore={self.explore}: a probability is between 0 and 1")
+        if not 0 <= self.favour_rare <= 1:
+            raise ConfigError(f"favour_rare={self.favour_rare}: it should be between 0 (not at all) and 1")
+        if self.layers < 1:
+            raise ConfigError(f"layers={self.layers}: there should be 1 or more")
+        if min(self.epochs, self.batch_words) < 0 or self.rate <= 0:
+            raise ConfigError("epochs and batch_words should be 0 (chosen for you) or more, the rate more than 0")
+
+    def resolved(self, words: int) -> NetworkOptions:
+        """Return the options with what is left open chosen for so many words of training data."""
+        return replace(
+            self,
+            epochs=self.epochs or max(12, min(25, 3_000_000 // max(words, 1))),
+            batch_words=self.batch_words or batch_for(words),
+        )
+
+
+class NetworkWorkspace:
+    """The rows of some sentences and a scorer of their states, for one thread."""
+
+    def __init__(self, model: NetworkModel) -> None:
+        self._words = Contexts(model.vocabulary, model.parameters)
+        self._slots = model.parameters[OUTPUT]
+        self._core = NetworkCore(model.parameters, label_sets(model.task.system))
+        self._contexts = np.zeros((0, 0), np.float32)
+        self._offsets = [0]  # where each sentence begins in them, and where the last one ends
+        self._page = np.zeros((0, self._slots.shape[1]), np.float32)
+        self._page_begin = self._page_end = 0
+        self._products = fast_products(self._slots)
+
+    def encode(self, sentences: Sequence[Sequence[Word]]) -> None:
+        """Compute the vectors of all nodes in their context."""
+        self._contexts, self._offsets = self._words.of(sentences)
+        self._page_begin = self._page_end = 0
+
+    def turn_to(self, index: int) -> MoveScorer:
+        """Return the scorer, set to one of the encoded sentences."""
+        begin, end = self._offsets[index : index + 2]
+        if begin < self._page_begin or end > self._page_end:
+            self._turn_page(begin, end)
+        self._core.use(self._page, begin - self._page_begin)
+        return self._core
+
+    def _turn_page(self, begin: int, least: int) -> None:
+        """Compute the products with the slots of some nodes from ``begin`` on, at least until ``least``."""
+        end = max(least, min(begin + PAGE, len(self._contexts)))
+        size = end - begin
+        if size > len(self._page):
+            self._page = np.empty((size, self._page.shape[1]), np.float32)
+        if self._products is not None:
+            self._products.write(self._contexts[begin:end], self._page)
+        else:
+            np.dot(self._contexts[begin:end], self._slots, out=self._page[:size])
+        self._page_begin, self._page_end = begin, end
+
+
+class NetworkModel:
+    """Learnt parameters and the vocabulary they belong to."""
+
+    def __init__(self, task: Task, vocabulary: Vocabulary, parameters: Mapping[str, Floats]) -> None:
+        self.task = task
+        self.vocabulary = vocabulary
+        self.parameters = parameters
+
+    def workspace(self) -> NetworkWorkspace:
+        """Return a workspace for one thread."""
+        return NetworkWorkspace(self)
+
+    def arrays(self) -> Mapping[str, Any]:
+        """Return the parameters, embeddings packed."""
+        return packed(self.parameters)
+
+    def settings(self) -> dict[str, Any]:
+        """Return the vocabulary: values in the order of their numbers."""
+        return {"vocabulary": {field: list(numbers) for field, numbers in self.vocabulary.numbers.items()}}
+
+    @classmethod
+    def load(cls, task: Task, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> NetworkModel:
+        """Make the model anew, and check that everything has the size it should have."""
+        fields = settings["vocabulary"]
+        numbers = {field: {value: number for number, value in enumerate(fields[field])} for field in FIELDS}
+        parameters = unpacked(arrays)
+        vocabulary = Vocabulary(numbers, {})
+        _check_parameters(parameters, task, vocabulary)
+        return cls(task, vocabulary, parameters)
+
+
+def _check_parameters(parameters: Mapping[str, Floats], task: Task, vocabulary: Vocabulary) -> None:
+    """Raise ModelError unless all arrays are there and of the size they should be: compiled code would not notice."""
+    try:
+        sizes = replace(
+            Sizes(),
+            word=len(parameters["word.bias"]),
+            lstm=len(parameters["lstm0.forward.recurrent"]),
+            layers=count_layers(parameters),
+            hidden=len(parameters["hidden.bias"]),
+        )
+    except (KeyError, TypeError) as error:
+        raise ModelError(f"the model lacks the array {error}") from None
+    wanted = new_parameters(sizes, vocabulary, task.system, task.n_labels, Shapes())
+    for name, example in wanted.items():
+        found = parameters.get(name)
+        if found is None or found.shape != example.shape or found.dtype != np.float32:
+            raise ModelError(f"the model's array {name!r} is missing or not of the shape {example.shape}")
+    if len(parameters) != len(wanted) or 2 * sizes.lstm != sizes.word:
+        raise ModelError("the model has arrays that do not belong to it")
+    if not -1 <= task.root_label < len(task.labels):
+        raise ModelError(f"the model's root label {task.root_label} is none of its {len(task.labels)} labels")
+    if any(list(numbers)[:2] != [UNKNOWN, ROOT] for numbers in vocabulary.numbers.values()):
+        raise ModelError("the model's vocabulary does not begin as it should")
+
+
+class NetworkLearner:
+    """Learns a network, one epoch at a time, on the errors it makes itself."""
+
+    def __init__(self, task: Task, vocabulary: Vocabulary, options: NetworkOptions, seed: int) -> None:
+        self.task = task
+        self.vocabulary = vocabulary
+        self.options = options
+        self._chance = np.random.default_rng(seed)
+        self._parameters = new_parameters(
+            Sizes(layers=options.layers), vocabulary, task.system, task.n_labels, self._chance
+        )
+        self._gradients = {name: np.zeros_like(p) for name, p in self._parameters.items() if name not in SPARSE}
+        self._adam = Adam(self._parameters)
+        self._encoder = Encoder(self._parameters)
+        self._trainer = NetworkTrainer(
+            self._parameters, self._gradients, label_sets(task.system), dropout=options.drop_hidden, seed=seed
+        )
+        self._search = task.search(self._trainer)
+        self._epochs = 0
+        self._known: dict[Word, Numbers] = {}
+        unseen = {"form": options.drop_form, "lemma": options.drop_lemma}
+        self._unknown = [
+            np.array([share / (share + count) if share else 0.0 for count in vocabulary.counts[field]])
+            for field, share in unseen.items()
+        ]
+
+    @classmethod
+    def begin(cls, task: Task, sentences: Sequence[Sentence], options: NetworkOptions, seed: int) -> NetworkLearner:
+        """Return a learner that has seen the words of the training data, and nothing else."""
+        return cls(task, Vocabulary.of(sentences), options, seed)
+
+    def epoch(self, examples: Sequence[Example], oracle: Oracle) -> float:
+        """Go through the examples once in random order; return the mean probability missed on a decision."""
+        options = self.options
+        trainer = self._trainer
+        trainer.explore = options.explore if self._epochs and oracle.explores else 0.0
+        trainer.loss, trainer.n_states = 0.0, 0
+        trainer.move_counts = array("i", bytes(4 * self.task.system.n_moves))
+        lengths = [len(example.words) for example in examples]
+        batches = list(random_batches(lengths, options.batch_words, self._chance))
+        for number, batch in enumerate(batches):
+            done = (self._epochs + number / len(batches)) / options.epochs
+            self._adam.begin(options.rate * (1 - (1 - options.last_rate) * min(done, 1)))
+            self._learn([examples[index] for index in batch], oracle)
+        self._epochs += 1
+        return trainer.loss / max(trainer.n_states, 1)
+
+    def _learn(self, examples: Sequence[Example], oracle: Oracle) -> None:
+        options = self.options
+        batch = number_words(self.vocabulary, [example.words for example in examples], self._known)
+        for column, unknown in enumerate(self._unknown):
+            numbers = batch.single[:, column]
+            numbers[self._chance.random(len(numbers)) < unknown[numbers]] = 0
+        rows = self._encoder.forward(batch, self._chance, options.drop_input, options.drop_context)
+        d_rows = np.zeros_like(rows)
+        for gradient in self._gradients.values():
+            gradient.fill(0)
+        self._trainer.use(rows, 0)
+        self._trainer.use_gradient(d_rows)
+        for example, offset in zip(examples, batch.offsets, strict=True):
+            example.bind(oracle)
+            self._trainer.learn(self._search, oracle, example.state(), offset)
+        n_words = np.float32(sum(len(example.words) for example in examples))
+        d_rows /= n_words
+        for name in KERNEL:
+            self._gradients[name] /= n_words
+        for name, numbers, gradients in self._encoder.backward(d_rows, self._gradients):
+            self._adam.update_rows(name, numbers, gradients)
+        for name, gradient in self._gradients.items():
+            self._adam.update(name, gradient)
+
+    def model(self) -> NetworkModel:
+        """Return the averaged model as of now."""
+        averaged = rounded(self._adam.average(SPARSE))
+        counts = np.asarray(self._trainer.move_counts) + 1
+        averaged["move.bias"] -= (self.options.favour_rare * np.log(counts / counts.sum())).astype(np.float32)
+        return NetworkModel(self.task, self.vocabulary, averaged)
+
+    def state(self) -> tuple[Mapping[str, Any], dict[str, Any]]:
+        """Return all that learning depends on."""
+        adam = self._adam
+        groups = {"value": self._parameters, "first": adam.first, "second": adam.second, "averaged": adam.averaged}
+        arrays: dict[str, Any] = {f"{group}/{k}": v for group, values in groups.items() for k, v in values.items()}
+        arrays |= {f"touched/{name}": adam.touched[name] for name in SPARSE}
+        data = {
+            "epochs": self._epochs,
+            "steps": adam.steps,
+            "chance": self._chance.bit_generator.state,
+            "trainer": self._trainer.chance,
+            "move_counts": list(self._trainer.move_counts),
+        }
+        return arrays, data
+
+    def restore(self, arrays: Mapping[str, memoryview], data: Mapping[str, Any]) -> None:
+        """Go back to such a state."""
+        adam = self._adam
+        groups: dict[str, Mapping[str, Any]] = {
+            "value": self._parameters,
+            "first": adam.first,
+            "second": adam.second,
+            "averaged": adam.averaged,
+        }
+        for group, values in {**groups, "touched": adam.touched}.items():
+            for name, value in values.items():
+                if f"{group}/{name}" in arrays:
+                    value[...] = np.asarray(arrays[f"{group}/{name}"])
+        self._epochs = data["epochs"]
+        adam.steps = data["steps"]
+        self._chance.bit_generator.state = data["chance"]
+        self._trainer.chance = data["trainer"]
+        self._trainer.move_counts = array("i", data["move_counts"])

@@ -1,0 +1,1 @@
+"""The svm learner: the classifiers of the papers, LIBSVM and LIBLINEAR."""

@@ -1,0 +1,297 @@
+"""How well predicted trees match gold trees: attachment scores, exact match, and scores of non-projective arcs."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import compress, zip_longest
+from operator import and_, eq
+from typing import TYPE_CHECKING, TypeVar
+
+from tanglewood.errors import FormatError
+from tanglewood.measure.stats import is_punctuation
+from tanglewood.treebank import measures
+
+if TYPE_CHECKING:
+    from tanglewood.treebank.sentence import Sentence
+
+Item = TypeVar("Item")
+
+
+def percentage(part: int, whole: int) -> float | None:
+    """Return a share in percent, or None if there is nothing to take it of."""
+    return 100 * part / whole if whole else None
+
+
+def f1(right: int, gold: int, system: int) -> float | None:
+    """Return the harmonic mean of precision and recall in percent, or None if there is neither gold nor system."""
+    return percentage(2 * right, gold + system)
+
+
+def evaluate(gold: Iterable[Sentence], system: Iterable[Sentence], *, punctuation: bool = True) -> Scores:
+    """Compare predicted sentences with gold ones, which must have the same words, one by one.
+
+    With ``punctuation=False`` words whose every character is in a Unicode P category are not scored.
+    """
+    scores = Scores()
+    for gold_sentence, (system_sentence,) in aligned(gold, [system]):
+        scores.add(compare(gold_sentence, system_sentence, punctuation=punctuation))
+    return scores
+
+
+def aligned(
+    gold: Iterable[Sentence], systems: Sequence[Iterable[Sentence]]
+) -> Iterator[tuple[Sentence, tuple[Sentence, ...]]]:
+    """Give each gold sentence with the sentence of every system; a FormatError says if one side ends early."""
+    before: tuple[Sentence | None, ...] = (None,) * (len(systems) + 1)
+    for row in zip_longest(gold, *systems):
+        first, *rest = row
+        for other, last in zip(rest, before[1:], strict=True):
+            if first is None and other is not None:
+                raise _end_error(other, before[0], "gold")
+            if first is not None and other is None:
+                raise _end_error(first, last, "system")
+        if first is not None:
+            yield first, tuple(rest)
+        before = row
+
+
+def _end_error(more: Sentence, last: Sentence | None, side: str) -> FormatError:
+    """Say that one side goes on with the sentence ``more`` while the other has ended with ``last``."""
+    where = "has no sentences" if last is None else f"ends with the sentence before it, at {_place(last)}"
+    problem = f"the {side} side {where}; both should have the same sentences"
+    return FormatError(problem, file=more.file, line=more.line, sent_id=more.sent_id)
+
+
+def _word_error(gold: Sentence, system: Sentence) -> FormatError:
+    """Say at which word two sentences differ."""
+    number, one, other = next(
+        (i, *pair) for i, pair in enumerate(zip_longest(gold.forms, system.forms), 1) if pair[0] != pair[1]
+    )
+    if one is None or other is None:
+        short, place = (gold, system) if one is None else (system, gold)
+        problem = f"word {number} is {one or other!r}, but the sentence at {_place(short)} has {len(short)} words only"
+    else:
+        place = system
+        problem = f"word {number} is {other!r}, but {one!r} in gold at {_place(gold, number)}"
+    problem += "; both should have the same words"
+    return FormatError(problem, file=place.file, line=place.line_of(number), sent_id=place.sent_id)
+
+
+def _place(sentence: Sentence, word: int | None = None) -> str:
+    line = sentence.line if word is None else sentence.line_of(word)
+    name = "" if sentence.sent_id is None else f", sent_id {sentence.sent_id}"
+    return f"{sentence.file or '<memory>'}:{line}{name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What is right in one sentence; the lists have one entry for each scored word.
+
+    ``head_right``, ``label_right`` and ``arc_right`` (both) are truth values; ``gold_crossing`` and
+    ``system_crossing`` are positive where the arc to the word is non-projective in its own tree.
+    """
+
+    gold: Sentence
+    system: Sentence
+    scored: Sequence[bool] | None
+    head_right: list[bool]
+    label_right: list[bool]
+    arc_right: list[bool]
+    gold_crossing: Sequence[int]
+    system_crossing: Sequence[int]
+
+    def select(self, column: Sequence[Item]) -> Sequence[Item]:
+        """Return the entries of the scored words in a list with one entry for each word."""
+        return column if self.scored is None else list(compress(column, self.scored))
+
+
+def compare(gold: Sentence, system: Sentence, *, punctuation: bool = True) -> Comparison:
+    """Compare the trees of two sentences; a FormatError says where their words differ."""
+    if gold.forms != system.forms:
+        raise _word_error(gold, system)
+    gold_heads, system_heads = gold.heads(), system.heads()
+    head_right = list(map(eq, gold_heads[1:], system_heads[1:]))
+    label_right = list(map(eq, gold.deprels, system.deprels))
+    gold_crossing = measures.arc_degrees_2006(gold_heads)[1:]
+    system_crossing = gold_crossing if all(head_right) else measures.arc_degrees_2006(system_heads)[1:]
+    scored = None if punctuation else [not is_punctuation(form) for form in gold.forms]
+    if scored is not None:
+        head_right, label_right = list(compress(head_right, scored)), list(compress(label_right, scored))
+        gold_crossing = array("i", compress(gold_crossing, scored))
+        system_crossing = array("i", compress(system_crossing, scored))
+    arc_right = list(map(and_, head_right, label_right))
+    return Comparison(gold, system, scored, head_right, label_right, arc_right, gold_crossing, system_crossing)
+
+
+@dataclass(slots=True)
+class Right:
+    """How many of some words have the right head, the right label, and both."""
+
+    words: int = 0
+    heads: int = 0
+    labels: int = 0
+    arcs: int = 0
+
+    def add(self, heads: Iterable[bool], labels: Iterable[bool], arcs: Sequence[bool]) -> None:
+        """Count more words."""
+        self.words += len(arcs)
+        self.heads += sum(heads)
+        self.labels += sum(labels)
+        self.arcs += sum(arcs)
+
+
+@dataclass(slots=True)
+class Scores:
+    """Running counts over the sentences added, and the scores they give, in percent.
+
+    A sentence without a scored word is not counted. Scores of non-projective arcs are None where there are none.
+    ``per_sentence`` holds three numbers a sentence, for :func:`tanglewood.measure.significance.bootstrap`: scored
+    words, right heads, right arcs.
+    """
+
+    sentences: int = 0
+    exact: int = 0
+    exact_unlabelled: int = 0
+    all_arcs: Right = field(default_factory=Right)
+    nonprojective: Right = field(default_factory=Right)
+    predicted_nonprojective: int = 0
+    found_nonprojective: int = 0
+    found_nonprojective_labelled: int = 0
+    right_upos: int = 0
+    right_xpos: int = 0
+    per_sentence: array[int] = field(default_factory=lambda: array("i"), repr=False)
+
+    def add(self, comparison: Comparison) -> None:
+        """Count one sentence."""
+        heads, labels, arcs = comparison.head_right, comparison.label_right, comparison.arc_right
+        if not arcs:
+            return
+        self.sentences += 1
+        self.all_arcs.add(heads, labels, arcs)
+        right_heads, right_arcs = sum(heads), sum(arcs)
+        self.exact += right_arcs == len(arcs)
+        self.exact_unlabelled += right_heads == len(arcs)
+        self.per_sentence.extend((len(arcs), right_heads, right_arcs))
+        self.right_upos += sum(comparison.select(list(map(eq, comparison.gold.upos, comparison.system.upos))))
+        self.right_xpos += sum(comparison.select(list(map(eq, comparison.gold.xpos, comparison.system.xpos))))
+        gold, system = comparison.gold_crossing, comparison.system_crossing
+        if any(gold):
+            self.nonprojective.add(compress(heads, gold), compress(labels, gold), list(compress(arcs, gold)))
+        if any(system):
+            self.predicted_nonprojective += sum(map(bool, system))
+            self.found_nonprojective += sum(compress(compress(heads, gold), compress(system, gold)))
+            self.found_nonprojective_labelled += sum(compress(compress(arcs, gold), compress(system, gold)))
+
+    @property
+    def words(self) -> int:
+        """The number of scored words."""
+        return self.all_arcs.words
+
+    @property
+    def las(self) -> float:
+        """Labelled attachment score: words with the right head and the right full label."""
+        return percentage(self.all_arcs.arcs, self.words) or 0.0
+
+    @property
+    def uas(self) -> float:
+        """Unlabelled attachment score: words with the right head."""
+        return percentage(self.all_arcs.heads, self.words) or 0.0
+
+    @property
+    def la(self) -> float:
+        """Label accuracy: words with the right full label."""
+        return percentage(self.all_arcs.labels, self.words) or 0.0
+
+    @property
+    def upos(self) -> float:
+        """Words with the right UPOS."""
+        return percentage(self.right_upos, self.words) or 0.0
+
+    @property
+    def xpos(self) -> float:
+        """Words with the right XPOS."""
+        return percentage(self.right_xpos, self.words) or 0.0
+
+    @property
+    def exact_match(self) -> float:
+        """Sentences with all heads and labels right."""
+        return percentage(self.exact, self.sentences) or 0.0
+
+    @property
+    def exact_match_unlabelled(self) -> float:
+        """Sentences with all heads right."""
+        return percentage(self.exact_unlabelled, self.sentences) or 0.0
+
+    @property
+    def nonprojective_las(self) -> float | None:
+        """The LAS of words whose gold arc is non-projective."""
+        return percentage(self.nonprojective.arcs, self.nonprojective.words)
+
+    @property
+    def nonprojective_uas(self) -> float | None:
+        """The UAS of words whose gold arc is non-projective."""
+        return percentage(self.nonprojective.heads, self.nonprojective.words)
+
+    @property
+    def nonprojective_la(self) -> float | None:
+        """The label accuracy of words whose gold arc is non-projective."""
+        return percentage(self.nonprojective.labels, self.nonprojective.words)
+
+    @property
+    def projective_las(self) -> float | None:
+        """The LAS of words whose gold arc is projective."""
+        return percentage(self.all_arcs.arcs - self.nonprojective.arcs, self.words - self.nonprojective.words)
+
+    @property
+    def projective_uas(self) -> float | None:
+        """The UAS of words whose gold arc is projective."""
+        return percentage(self.all_arcs.heads - self.nonprojective.heads, self.words - self.nonprojective.words)
+
+    @property
+    def projective_la(self) -> float | None:
+        """The label accuracy of words whose gold arc is projective."""
+        return percentage(self.all_arcs.labels - self.nonprojective.labels, self.words - self.nonprojective.words)
+
+    @property
+    def nonprojective_precision(self) -> float | None:
+        """Predicted arcs non-projective in the predicted tree that gold has too, non-projective there."""
+        return percentage(self.found_nonprojective, self.predicted_nonprojective)
+
+    @property
+    def nonprojective_recall(self) -> float | None:
+        """Arcs non-projective in gold that were predicted, in a tree in which they are non-projective."""
+        return percentage(self.found_nonprojective, self.nonprojective.words)
+
+    @property
+    def nonprojective_f1(self) -> float | None:
+        """The harmonic mean of precision and recall of non-projective arcs."""
+        return f1(self.found_nonprojective, self.nonprojective.words, self.predicted_nonprojective)
+
+    def as_dict(self) -> dict[str, int | float | None]:
+        """Return counts and scores as plain data for JSON, scores rounded to four decimals."""
+        labelled = self.found_nonprojective_labelled
+        data: dict[str, int | float | None] = {"words": self.words, "sentences": self.sentences}
+        data |= {
+            name: getattr(self, name)
+            for name in (
+                *("las", "uas", "la", "upos", "xpos", "exact_match", "exact_match_unlabelled"),
+                *("projective_las", "projective_uas", "projective_la"),
+                *("nonprojective_las", "nonprojective_uas", "nonprojective_la"),
+                *("nonprojective_precision", "nonprojective_recall", "nonprojective_f1"),
+            )
+        }
+        data |= {
+            "nonprojective_labelled_precision": percentage(labelled, self.predicted_nonprojective),
+            "nonprojective_labelled_recall": percentage(labelled, self.nonprojective.words),
+            "nonprojective_labelled_f1": f1(labelled, self.nonprojective.words, self.predicted_nonprojective),
+            "nonprojective_gold": self.nonprojective.words,
+            "nonprojective_predicted": self.predicted_nonprojective,
+        }
+        return rounded(data)
+
+
+def rounded(scores: dict[str, int | float | None]) -> dict[str, int | float | None]:
+    """Return the scores with four decimals."""
+    return {name: round(value, 4) if isinstance(value, float) else value for name, value in scores.items()}

@@ -1,0 +1,71 @@
+"""Work on whole arrays that NumPy would do in many small steps: an LSTM over all time steps, an update of Adam."""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ModuleNotFoundError:
+    from tanglewood.core.uncompiled import cython
+
+if not cython.compiled:
+    from tanglewood.ml.vectors_plain import Floats, Ints, adam, lstm_step, lstm_step_back
+
+
+def lstm_forward_steps(
+    gates: Floats, cells: Floats, squashed: Floats, outputs: Floats, recurrent: Floats, sizes: Ints
+) -> None:
+    """Run an LSTM over the rows of ``gates``, sorted by time step; step t has sizes[t] rows, no more than the last one.
+
+    Gates (input, forget, output, cell) come multiplied with the input weights and leave squashed; the other arrays are
+    filled: cells, squashed cells and outputs.
+    """
+    start = 0
+    before = -1
+    with cython.nogil:
+        for t in range(sizes.shape[0]):
+            lstm_step(gates, cells, squashed, outputs, recurrent, start, before, sizes[t])
+            before = start
+            start += sizes[t]
+
+
+def lstm_backward_steps(
+    gates: Floats,
+    cells: Floats,
+    squashed: Floats,
+    d_outputs: Floats,
+    d_cells: Floats,
+    d_gates: Floats,
+    transposed: Floats,
+    sizes: Ints,
+) -> None:
+    """Run backwards over what forwards left; ``d_outputs`` comes with the gradient of the outputs, ``d_cells`` with 0.
+
+    ``d_gates`` is filled with the gradient of the gates before they were squashed; ``transposed`` are the recurrent
+    weights, transposed.
+    """
+    start = gates.shape[0]
+    with cython.nogil:
+        for t in range(sizes.shape[0] - 1, -1, -1):
+            start -= sizes[t]
+            before = start - sizes[t - 1] if t > 0 else -1
+            lstm_step_back(gates, cells, squashed, d_outputs, d_cells, d_gates, transposed, start, before, sizes[t])
+
+
+def adam_step(
+    values: Floats,
+    first: Floats,
+    second: Floats,
+    averaged: Floats,
+    gradient: Floats,
+    rate: float,
+    keep_first: float,
+    keep_second: float,
+    epsilon: float,
+    keep_average: float,
+) -> None:
+    """Move values against their gradient by Adam's rule, and their running average after them.
+
+    Of the first moment, the second and the average the given shares are kept.
+    """
+    with cython.nogil:
+        adam(values, first, second, averaged, gradient, rate, keep_first, keep_second, epsilon, keep_average)

@@ -1,0 +1,379 @@
+"""The encoder of the network: embeddings and a small bidirectional LSTM over the sentence, forwards and backwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanglewood.ml.dense import lstm_backward_steps, lstm_forward_steps
+from tanglewood.ml.words import FIELDS, ROOT_PIECES, Numbers, Vocabulary, Word, pieces
+
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int32]
+OUTPUT = "hidden.slots"  # the weights that contexts are multiplied with in the end
+MOST_KEPT = 30_000  # words whose vectors are kept while parsing: 80 MB
+EMBEDDED = {"form": 64, "lemma": 64, "upos": 16, "xpos": 16, "feats": 32, "affixes": 32}
+EMBED = "embed."  # what the names of embeddings begin with
+DIRECTIONS = ("forward", "backward")
+
+
+def new_encoder(
+    embedded: Mapping[str, int], vocabulary: Vocabulary, sizes: tuple[int, int, int], chance: Chance
+) -> dict[str, Floats]:
+    """Return fresh parameters for embeddings of these widths and (words, LSTMs, layers of LSTMs) of these sizes."""
+    n_word, n_lstm, n_layers = sizes
+    parameters = {
+        f"{EMBED}{field}": normal(chance, 0.1 if size > 32 else 0.2, len(vocabulary.numbers[field]), size)
+        for field, size in embedded.items()
+    }
+    parameters["word.weight"] = glorot(chance, sum(embedded.values()), n_word)
+    parameters["word.bias"] = np.zeros(n_word, np.float32)
+    for lstm in (f"lstm{layer}.{direction}" for layer in range(n_layers) for direction in DIRECTIONS):
+        parameters[f"{lstm}.input"] = glorot(chance, n_word, 4 * n_lstm)
+        parameters[f"{lstm}.recurrent"] = glorot(chance, n_lstm, 4 * n_lstm)
+        bias = np.zeros(4 * n_lstm, np.float32)
+        bias[n_lstm : 2 * n_lstm] = 1  # forget gates begin open
+        parameters[f"{lstm}.bias"] = bias
+    return parameters
+
+
+class Shapes:
+    """Stands in for a generator of random numbers where only the shapes of parameters matter."""
+
+    def uniform(self, _low: float, _high: float, shape: tuple[int, ...]) -> Floats:
+        """Return zeros that take no room."""
+        return np.broadcast_to(np.float32(0), shape)
+
+    normal = uniform
+
+
+Chance = np.random.Generator | Shapes
+
+
+def glorot(chance: Chance, *shape: int) -> Floats:
+    """Return random weights that keep the size of what they are multiplied with (Glorot and Bengio 2010)."""
+    bound = float(np.sqrt(6 / (shape[-2] + shape[-1])))
+    return chance.uniform(-bound, bound, shape).astype(np.float32, copy=False)
+
+
+def normal(chance: Chance, scale: float, *shape: int) -> Floats:
+    """Return random weights of this standard deviation."""
+    return chance.normal(0.0, scale, shape).astype(np.float32, copy=False)
+
+
+def rounded(parameters: Mapping[str, Floats]) -> dict[str, Floats]:
+    """Return the parameters with embeddings as precise as 16 bits can be: all that a model keeps of them."""
+    return {
+        name: value.astype(np.float16).astype(np.float32) if name.startswith(EMBED) else value.copy()
+        for name, value in parameters.items()
+    }
+
+
+def packed(parameters: Mapping[str, Floats]) -> dict[str, NDArray[Any]]:
+    """Return rounded parameters for a model file: embeddings, which are most of it, as the bits of 16-bit floats."""
+    return {
+        name: value.astype(np.float16).view(np.int16) if name.startswith(EMBED) else value
+        for name, value in parameters.items()
+    }
+
+
+def unpacked(arrays: Mapping[str, memoryview]) -> dict[str, NDArray[Any]]:
+    """Return the parameters of a model file."""
+    found = {name: np.array(array) for name, array in arrays.items()}
+    return {
+        name: array.view(np.float16).astype(np.float32) if array.dtype == np.int16 else array
+        for name, array in found.items()
+    }
+
+
+def batch_for(words: int) -> int:
+    """Return of how many words a batch should be for so many words of training data."""
+    return 100 if words < 100_000 else 200
+
+
+def random_batches(lengths: Sequence[int], words: int, chance: np.random.Generator) -> Iterator[list[int]]:
+    """Give the places of sentences of these lengths in random order, in batches of about so many words."""
+    batch: list[int] = []
+    size = 0
+    for index in chance.permutation(len(lengths)).tolist():
+        batch.append(index)
+        size += lengths[index]
+        if size >= words:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def count_layers(parameters: Mapping[str, Floats]) -> int:
+    """Number of layers of LSTMs that these parameters make up."""
+    return sum(name.endswith(".forward.recurrent") for name in parameters)
+
+
+@dataclass(slots=True)
+class Batch:
+    """Numbered words of some sentences, one after the other, each with its node 0 first."""
+
+    lengths: list[int]  # nodes a sentence, node 0 included
+    single: Ints  # form, lemma, UPOS, XPOS numbers: (nodes, 4)
+    feats: Ints  # all features' numbers, and where those of each node begin
+    feat_starts: Ints
+    affixes: Ints  # (nodes, 5)
+
+    @property
+    def offsets(self) -> list[int]:
+        """Where each sentence begins."""
+        return [0, *np.cumsum(self.lengths)[:-1].tolist()]
+
+
+def number_words(
+    vocabulary: Vocabulary, sentences: Sequence[Sequence[Word]], known: dict[Word, Numbers] | None = None
+) -> Batch:
+    """Look up all words of a batch; who looks up the same words again and again gives a dict to keep them in."""
+    root = vocabulary.number(ROOT_PIECES)
+    known = {} if known is None else known
+    single: list[list[int]] = []
+    feats: list[int] = []
+    starts: list[int] = []
+    affix_rows: list[list[int]] = []
+    for words in sentences:
+        for word in words:
+            if word not in known:
+                known[word] = vocabulary.number(pieces(word))
+        for numbers in (root, *map(known.__getitem__, words)):
+            single.append(numbers[0])
+            starts.append(len(feats))
+            feats.extend(numbers[1])
+            affix_rows.append(numbers[2])
+    return Batch(
+        [len(words) + 1 for words in sentences],
+        np.array(single, np.int32),
+        np.array(feats, np.int32),
+        np.array(starts, np.int32),
+        np.array(affix_rows, np.int32),
+    )
+
+
+class TimeSteps:
+    """The nodes of a batch sorted by time step, so that one step of an LSTM serves all sentences.
+
+    Sentences are sorted by length, longest first; step t holds the t-th node of every sentence that has one.
+    """
+
+    def __init__(self, lengths: Sequence[int]) -> None:
+        order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
+        starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+        first = np.array([starts[i] for i in order])
+        last = first + np.array([lengths[i] for i in order]) - 1
+        self.sizes = (len(lengths) - np.cumsum(np.bincount(lengths))[:-1]).astype(np.int32)
+        self.forward = np.concatenate([first[:size] + t for t, size in enumerate(self.sizes)])
+        self.backward = np.concatenate([last[:size] - t for t, size in enumerate(self.sizes)])
+
+    def before(self) -> Ints:
+        """Return, for every row but those of the first step, the row of the same sentence one step before."""
+        rows = np.arange(self.sizes[0], self.sizes.sum())
+        return (rows - np.repeat(self.sizes[:-1], self.sizes[1:])).astype(np.int32)
+
+
+def lstm_forward(inputs: Floats, recurrent: Floats, steps: TimeSteps) -> tuple[Floats, tuple[Floats, ...]]:
+    """Run an LSTM over inputs already multiplied with its input weights; gates are input, forget, output, cell.
+
+    Returns the outputs, and the gates, cells and squashed cells that going backwards needs. Works in place.
+    """
+    outputs, cells, squashed = np.empty((3, len(inputs), len(recurrent)), np.float32)
+    lstm_forward_steps(inputs, cells, squashed, outputs, recurrent, steps.sizes)
+    return outputs, (inputs, cells, squashed)
+
+
+def lstm_backward(
+    d_outputs: Floats, outputs: Floats, memory: tuple[Floats, ...], recurrent: Floats, steps: TimeSteps
+) -> tuple[Floats, Floats]:
+    """Return the gradients of the inputs and of the recurrent weights."""
+    gates, cells, squashed = memory
+    d_gates = np.empty_like(gates)
+    transposed = np.ascontiguousarray(recurrent.T)
+    lstm_backward_steps(
+        gates, cells, squashed, d_outputs.copy(), np.zeros_like(cells), d_gates, transposed, steps.sizes
+    )
+    return d_gates, outputs[steps.before()].T @ d_gates[steps.sizes[0] :]
+
+
+class Encoder:
+    """Turns numbered words into the rows that network_core sums, and carries gradients back."""
+
+    def __init__(self, parameters: Mapping[str, Floats]) -> None:
+        self.parameters = parameters
+        self.n_layers = count_layers(parameters)
+        # What `forward` leaves for `backward`.
+        self.batch: Batch
+        self.steps: TimeSteps
+        self.layer_inputs: list[Floats]
+        self.memory: list[dict[str, tuple[Floats, tuple[Floats, ...]]]]
+        self.input_mask: Floats
+        self.embedded: Floats
+        self.word_vectors: Floats
+        self.context_mask: Floats
+        self.context: Floats
+
+    def embed(self, batch: Batch) -> Floats:
+        """Concatenate the embeddings of every node."""
+        p = self.parameters
+        single = [p[f"embed.{field}"][batch.single[:, i]] for i, field in enumerate(("form", "lemma", "upos", "xpos"))]
+        feats = np.add.reduceat(p["embed.feats"][batch.feats], batch.feat_starts)
+        return np.concatenate([*single, feats, p["embed.affixes"][batch.affixes].sum(1)], axis=1)
+
+    def words(self, embedded: Floats) -> Floats:
+        """Return the vectors of words without context."""
+        vectors: Floats = embedded @ self.parameters["word.weight"] + self.parameters["word.bias"]
+        return np.maximum(vectors, 0, out=vectors)
+
+    def inputs(self, layer: int, direction: str, vectors: Floats) -> Floats:
+        """Return what vectors contribute to the gates of the LSTM of one layer and direction."""
+        lstm = f"lstm{layer}.{direction}"
+        gates: Floats = vectors @ self.parameters[f"{lstm}.input"] + self.parameters[f"{lstm}.bias"]
+        return gates
+
+    def contexts(self, words: Floats, inputs: Mapping[str, Floats], lengths: Sequence[int]) -> Floats:
+        """Encode for parsing: word vectors, and their contributions to the first LSTMs, of sentences with node 0."""
+        steps = TimeSteps(lengths)
+        context = words
+        for layer in range(self.n_layers):
+            gates = inputs if layer == 0 else {d: self.inputs(layer, d, context) for d in DIRECTIONS}
+            context, _ = self._layer(layer, context, gates, steps)
+        return context
+
+    def _layer(
+        self, layer: int, context: Floats, gates: Mapping[str, Floats], steps: TimeSteps
+    ) -> tuple[Floats, dict[str, tuple[Floats, tuple[Floats, ...]]]]:
+        """Add the outputs of both LSTMs of a layer to the vectors; return also what going backwards needs."""
+        added = context.copy()
+        memory = {}
+        for place, direction in enumerate(DIRECTIONS):
+            order = getattr(steps, direction)
+            recurrent = self.parameters[f"lstm{layer}.{direction}.recurrent"]
+            outputs, left = lstm_forward(gates[direction][order], recurrent, steps)
+            added[order, place * len(recurrent) : (place + 1) * len(recurrent)] += outputs
+            memory[direction] = outputs, left
+        return added, memory
+
+    def forward(self, batch: Batch, chance: np.random.Generator, drop_input: float, drop_context: float) -> Floats:
+        """Encode a batch for training, with dropout, and remember what going backwards needs."""
+        self.batch = batch
+        embedded = self.embed(batch)
+        self.input_mask = _mask(chance, embedded.shape, drop_input)
+        self.embedded = embedded * self.input_mask
+        self.word_vectors = self.words(self.embedded)
+        self.steps = TimeSteps(batch.lengths)
+        self.layer_inputs = []
+        self.memory = []
+        context = self.word_vectors
+        for layer in range(self.n_layers):
+            self.layer_inputs.append(context)
+            gates = {direction: self.inputs(layer, direction, context) for direction in DIRECTIONS}
+            context, memory = self._layer(layer, context, gates, self.steps)
+            self.memory.append(memory)
+        self.context_mask = _mask(chance, context.shape, drop_context)
+        self.context = context * self.context_mask
+        rows: Floats = self.context @ self.parameters[OUTPUT]
+        return rows
+
+    def _layer_backward(self, layer: int, d_context: Floats, gradients: dict[str, Floats]) -> Floats:
+        """Write the gradients of a layer's LSTMs; return that of the vectors that came in."""
+        d_inputs = d_context.copy()
+        for place, direction in enumerate(DIRECTIONS):
+            lstm = f"lstm{layer}.{direction}"
+            recurrent = self.parameters[f"{lstm}.recurrent"]
+            width = len(recurrent)
+            order = getattr(self.steps, direction)
+            outputs, memory = self.memory[layer][direction]
+            d_outputs = d_context[order, place * width : (place + 1) * width]
+            d_gates, d_recurrent = lstm_backward(d_outputs, outputs, memory, recurrent, self.steps)
+            gradients[f"{lstm}.recurrent"][...] = d_recurrent
+            gradients[f"{lstm}.input"][...] = self.layer_inputs[layer][order].T @ d_gates
+            gradients[f"{lstm}.bias"][...] = d_gates.sum(0)
+            d_inputs[order] += d_gates @ self.parameters[f"{lstm}.input"].T
+        return d_inputs
+
+    def backward(self, d_rows: Floats, gradients: dict[str, Floats]) -> Iterator[tuple[str, Ints, Floats]]:
+        """Write gradients of the dense parameters; give those of embeddings as (name, numbers, one row a number)."""
+        p = self.parameters
+        np.dot(self.context.T, d_rows, out=gradients[OUTPUT])
+        d_words = (d_rows @ p[OUTPUT].T) * self.context_mask
+        for layer in range(self.n_layers - 1, -1, -1):
+            d_words = self._layer_backward(layer, d_words, gradients)
+        d_words *= self.word_vectors > 0
+        gradients["word.weight"][...] = self.embedded.T @ d_words
+        gradients["word.bias"][...] = d_words.sum(0)
+        d_embedded = ((d_words @ p["word.weight"].T) * self.input_mask).astype(np.float32, copy=False)
+        start = 0
+        batch = self.batch
+        for i, field in enumerate(FIELDS):
+            size = p[f"embed.{field}"].shape[1]
+            d_field = d_embedded[:, start : start + size]
+            start += size
+            if field == "feats":
+                counts = np.diff(np.append(batch.feat_starts, len(batch.feats)))
+                yield f"embed.{field}", batch.feats, np.repeat(d_field, counts, axis=0)
+            elif field == "affixes":
+                yield f"embed.{field}", batch.affixes.ravel(), np.repeat(d_field, batch.affixes.shape[1], axis=0)
+            else:
+                yield f"embed.{field}", batch.single[:, i], d_field
+
+
+class Contexts:
+    """The vectors of words in their sentences, for one thread.
+
+    Words come again and again, so what does not depend on their context is kept.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, parameters: Mapping[str, Floats]) -> None:
+        self._vocabulary = vocabulary
+        self._encoder = Encoder(parameters)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Begin anew with node 0 alone."""
+        self._places: dict[Word, int] = {}
+        self._kept = self._vectors([])
+
+    def _vectors(self, words: Sequence[Word]) -> Floats:
+        """Return a row for node 0 and one for each word: its vector and its contributions to both LSTMs."""
+        vectors = self._encoder.words(self._encoder.embed(number_words(self._vocabulary, [words])))
+        return np.concatenate(
+            [vectors, *(self._encoder.inputs(0, direction, vectors) for direction in DIRECTIONS)], axis=1
+        )
+
+    def of(self, sentences: Sequence[Sequence[Word]]) -> tuple[Floats, list[int]]:
+        """Return a row for every node, and where each sentence begins and the last one ends."""
+        if len(self._places) > MOST_KEPT:
+            self._forget()
+        places = self._places
+        fresh = list(dict.fromkeys(word for words in sentences for word in words if word not in places))
+        if fresh:
+            begin = len(places) + 1
+            places.update(zip(fresh, range(begin, begin + len(fresh)), strict=True))
+            if begin + len(fresh) > len(self._kept):
+                more = np.empty((2 * (begin + len(fresh)), self._kept.shape[1]), np.float32)
+                more[:begin] = self._kept[:begin]
+                self._kept = more
+            self._kept[begin : begin + len(fresh)] = self._vectors(fresh)[1:]
+        order = [place for words in sentences for place in (0, *map(places.__getitem__, words))]
+        nodes = self._kept[order]
+        n_word = len(self._encoder.parameters["word.bias"])
+        n_gates = len(self._encoder.parameters["lstm0.forward.bias"])
+        inputs = {
+            direction: nodes[:, n_word + i * n_gates : n_word + (i + 1) * n_gates]
+            for i, direction in enumerate(DIRECTIONS)
+        }
+        lengths = [len(words) + 1 for words in sentences]
+        return self._encoder.contexts(nodes[:, :n_word], inputs, lengths), [0, *np.cumsum(lengths).tolist()]
+
+
+def _mask(chance: np.random.Generator, shape: tuple[int, ...], drop: float) -> Floats:
+    if drop == 0:
+        return np.ones(shape, np.float32)
+    return ((chance.random(shape, np.float32) >= drop) / np.float32(1 - drop)).astype(np.float32)

@@ -1,0 +1,206 @@
+"""What is learnt before the parser of a pipeline: tokenizer and tagger, and the tags that the parser will meet.
+
+A parser that learns from gold tags trusts them too much. So each part of the training data is tagged by a tagger that
+has learnt from the other parts, and the parser learns from tags that are as good, and as bad, as those of new text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tanglewood.errors import ModelError
+from tanglewood.measure.clock import minutes
+from tanglewood.pipeline import with_tags
+from tanglewood.store import load_model, save_model
+from tanglewood.text.tagger import Tagger, TaggerOptions, TagProgress, Tags, train_tagger
+from tanglewood.text.tokenizer import Tokenizer
+from tanglewood.training.folds import deal_out
+from tanglewood.treebank.sentence import Sentence
+
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Tokenizer and tagger, and the data for the parser: with the tags it will meet."""
+
+    tokenizer: Tokenizer
+    tagger: Tagger
+    train: list[Sentence]
+    dev: list[Sentence]
+
+
+@dataclass(frozen=True, slots=True)
+class TagPlan:
+    """How tags are learnt: from which seed and in how many parts, and what is kept in a folder, if there is one.
+
+    Where the parser gives the tags of a ``tag_column`` itself, that column stays as it is in the data, and the tagger's
+    candidates go to MISC.
+    """
+
+    seed: int = 1
+    folds: int = 5
+    options: TaggerOptions = field(default_factory=TaggerOptions)
+    processes: int = 1
+    tag_column: str = ""
+    folder: Path | None = None
+    report: Report = lambda _: None
+
+    def parts(self, train: Sequence[Sentence], dev: Sequence[Sentence]) -> _Parts:
+        """Return the finished parts of learning from this data."""
+        digest = hashlib.sha256()
+        for sentence in (*train, *dev):
+            digest.update(sentence.to_bytes())
+        made_from = {"data": digest.hexdigest(), "seed": self.seed, "folds": self.folds, "tag_column": self.tag_column}
+        return _Parts(self.folder, {**made_from, "options": asdict(self.options)})
+
+
+def prepare(train: Sequence[Sentence], dev: Sequence[Sentence], **choices: Any) -> Prepared:  # noqa: ANN401 - a TagPlan
+    """Learn tokenizer and tagger, and tag the data; parts that lie finished in the folder are taken from there."""
+    plan = TagPlan(**choices)
+
+    def learn_tokenizer() -> tuple[Mapping[str, Any], dict[str, Any]]:
+        learnt = Tokenizer.learn(train, dev, seed=plan.seed, report=plan.report)
+        return learnt.arrays(), learnt.settings()
+
+    tokenizer = Tokenizer.load(*plan.parts(train, dev).get("tokenizer", learn_tokenizer))
+    return Prepared(tokenizer, *prepare_tags(train, dev, plan))
+
+
+def prepare_tags(
+    train: Sequence[Sentence], dev: Sequence[Sentence], plan: TagPlan
+) -> tuple[Tagger, list[Sentence], list[Sentence]]:
+    """Learn a tagger, and tag the data with it or, what is learnt from, with taggers that have not seen it."""
+    parts = plan.parts(train, dev)
+
+    def learn_tagger() -> tuple[Mapping[str, Any], dict[str, Any]]:
+        learnt = _last(train_tagger(train, dev, plan.options, plan.seed), plan.report, "tagger").tagger
+        return learnt.arrays(), learnt.settings()
+
+    dealt = list(deal_out(train, plan.folds, plan.seed))
+    jobs = [
+        _Job(
+            f"tagger of part {number}/{plan.folds}",
+            _blocks(train, others),
+            _blocks(train, held),
+            plan.options,
+            plan.seed,
+            plan.tag_column,
+        )
+        for number, (held, others) in enumerate(dealt, 1)
+        if not parts.has(f"fold{number}")
+    ]
+    results = _tag_folds(jobs, plan.processes, plan.report)
+    tags: list[Sequence[Tags]] = [()] * len(train)
+    for number, (held, _) in enumerate(dealt, 1):
+        _, found = parts.get(f"fold{number}", lambda: ({}, {"tags": next(results)}))
+        for place, tagged in zip(held, found["tags"], strict=True):
+            tags[place] = [Tags(*tag) for tag in tagged]
+    tagger = Tagger.load(*parts.get("tagger", learn_tagger))
+    tagged_train = [_tagged(sentence, found, plan.tag_column) for sentence, found in zip(train, tags, strict=True)]
+    return tagger, tagged_train, with_tags_of(tagger, dev, plan.tag_column)
+
+
+def with_tags_of(tagger: Tagger, sentences: Sequence[Sentence], tag_column: str) -> list[Sentence]:
+    """Return the sentences with the tagger's tags, as `prepare` has them."""
+    tagged = tagger.worker().tag([sentence.forms for sentence in sentences], tag_column)
+    return [_tagged(sentence, found, tag_column) for sentence, found in zip(sentences, tagged, strict=True)]
+
+
+def _tagged(sentence: Sentence, tags: Sequence[Tags], tag_column: str) -> Sentence:
+    """Return the sentence with all its tags replaced but those of the column that the parser is to learn."""
+    if tag_column == "upos":
+        tags = [tag._replace(upos=gold) for tag, gold in zip(tags, sentence.upos, strict=True)]
+    elif tag_column:
+        tags = [tag._replace(xpos=gold) for tag, gold in zip(tags, sentence.xpos, strict=True)]
+    return with_tags(sentence, tags, replaced=True)
+
+
+class _Parts:
+    """Finished parts, kept in a folder if there is one, so that an interrupted run goes on where it stopped."""
+
+    def __init__(self, folder: Path | None, made_from: Mapping[str, Any]) -> None:
+        self.folder = folder
+        self.made_from = made_from
+        if folder is not None:
+            folder.mkdir(exist_ok=True)
+
+    def has(self, name: str) -> bool:
+        return self.folder is not None and (self.folder / f"{name}.tw").exists()
+
+    def get(
+        self, name: str, make: Callable[[], tuple[Mapping[str, Any], dict[str, Any]]]
+    ) -> tuple[Mapping[str, Any], dict[str, Any]]:
+        """Return arrays and settings of a part."""
+        if self.folder is None:
+            return make()
+        path = self.folder / f"{name}.tw"
+        if not path.exists():
+            arrays, settings = make()
+            save_model(path, arrays, {"made_from": self.made_from, "settings": settings})
+        arrays, kept = load_model(path)
+        if kept["made_from"] != self.made_from:
+            raise ModelError(
+                f"{path}: the part is of another training run (other data, options or seed); "
+                "without --resume training begins anew"
+            )
+        return arrays, kept["settings"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """Learn from some sentences, given as bytes, and tag others."""
+
+    name: str
+    learnt: Sequence[bytes]
+    held: Sequence[bytes]
+    options: TaggerOptions
+    seed: int
+    tag_column: str
+
+    def run(self, report: Report = lambda _: None) -> list[list[Tags]]:
+        """Return the tags."""
+        steps = train_tagger([Sentence(block) for block in self.learnt], (), self.options, self.seed)
+        tagger = _last(steps, report, self.name).tagger
+        return tagger.worker().tag([Sentence(block).forms for block in self.held], self.tag_column)
+
+
+def _blocks(sentences: Sequence[Sentence], places: Sequence[int]) -> list[bytes]:
+    return [sentences[place].to_bytes() for place in places]
+
+
+def _tag_folds(jobs: Sequence[_Job], processes: int, report: Report) -> Iterator[list[list[Tags]]]:
+    """Do the jobs, one after another when they are asked for, or side by side in processes."""
+    if min(processes, len(jobs)) < 2:
+        yield from (job.run(report) for job in jobs)
+        return
+    context = multiprocessing.get_context("spawn")
+    # Ctrl-C ends the processes, too; what they have finished is kept.
+    default = (signal.SIGINT, signal.SIG_DFL)
+    with ProcessPoolExecutor(processes, context, initializer=signal.signal, initargs=default) as pool:
+        for job, result in zip(jobs, pool.map(_Job.run, jobs), strict=True):
+            report(f"{job.name}: done")
+            yield result
+
+
+def _last(steps: Iterator[TagProgress], report: Report, name: str) -> TagProgress:
+    """Return the last progress of a tagger, and report each."""
+    began = time.perf_counter()
+    for progress in steps:
+        text = f"{name}: epoch {progress.epoch:2}/{progress.epochs}  loss {progress.loss:.3f}"
+        if progress.scores is not None:
+            found = progress.scores
+            text += (
+                f"  dev UPOS {found.upos:.2f}  XPOS {found.xpos:.2f}  FEATS {found.feats:.2f}  lemma {found.lemma:.2f}"
+            )
+        left = (time.perf_counter() - began) / progress.epoch * (progress.epochs - progress.epoch)
+        report(f"{text}  {minutes(left)} left")
+    return progress

@@ -1,0 +1,41 @@
+"""A guide: another parser whose trees the arc learner looks at (stacking, Nivre & McDonald 2008)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from tanglewood.errors import ConfigError
+from tanglewood.parser import Parser
+from tanglewood.training.config import Config
+from tanglewood.training.folds import deal_out
+from tanglewood.treebank.sentence import Sentence
+from tanglewood.treebank.tree import Tree
+
+Train = Callable[[Config, Sequence[Sentence]], Parser]
+
+
+def config_of(description: Mapping[str, Any]) -> Config:
+    """Return the choices that a parser was trained with."""
+    return Config(**{option.name: description[option.name] for option in fields(Config) if option.name in description})
+
+
+def parse_by_folds(
+    guide: Parser, sentences: Sequence[Sentence], folds: int, train: Train, report: Callable[[str], None]
+) -> list[Tree]:
+    """Return the trees that parsers like the guide give sentences which they have not been trained on.
+
+    The guide itself has seen the training data: its trees would be better there than those it gives anything else, and
+    the learner would trust it too much.
+    """
+    if guide.guide is not None:
+        raise ConfigError("the guide has a guide itself; it should be a parser that stands on its own")
+    config = replace(config_of(guide.description), guide="")
+    trees: dict[int, Tree] = {}
+    for fold, (held_out, rest) in enumerate(deal_out(sentences, folds, config.seed), 1):
+        parser = train(config, [sentences[place] for place in rest])
+        parsed = parser.parse_all([sentences[place] for place in held_out], beam=config.beam)
+        trees.update(zip(held_out, (sentence.tree for sentence in parsed), strict=True))
+        report(f"guide: fold {fold} of {folds} parsed")
+    return [trees[place] for place in range(len(sentences))]

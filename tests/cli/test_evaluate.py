@@ -1,0 +1,125 @@
+"""`tanglewood evaluate` as a user runs it."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tanglewood import read
+from tanglewood.cli import main
+from tanglewood.measure.scores import evaluate
+
+SMALL = str(Path(__file__).resolve().parents[2] / "examples" / "small.conllu")
+KEYS = [
+    *("file", "words", "sentences", "las", "uas", "la", "upos", "xpos"),
+    *("exact_match", "exact_match_unlabelled"),
+    *("projective_las", "projective_uas", "projective_la"),
+    *("nonprojective_las", "nonprojective_uas", "nonprojective_la"),
+    *("nonprojective_precision", "nonprojective_recall", "nonprojective_f1"),
+    *("nonprojective_labelled_precision", "nonprojective_labelled_recall", "nonprojective_labelled_f1"),
+    *("nonprojective_gold", "nonprojective_predicted", "las_universal"),
+    *("clas", "clas_precision", "clas_recall", "mlas", "mlas_precision", "mlas_recall"),
+    *("blex", "blex_precision", "blex_recall", "las_interval", "uas_interval", "mcnemar", "by"),
+]
+
+
+@pytest.fixture
+def lifted(tmp_path, capsys):
+    """The small treebank made projective: seven arcs have another head and label."""
+    path = tmp_path / "lifted.conllu"
+    assert main(["convert", SMALL, "--projectivize", "head", "-o", str(path)]) == 0
+    capsys.readouterr()
+    return str(path)
+
+
+def run_json(capsys, *argv):
+    assert main(["evaluate", *argv, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def error_of(capsys, *argv):
+    assert main(["evaluate", *argv]) == 1
+    return capsys.readouterr().err
+
+
+def test_json_has_one_object_a_system_with_all_scores(capsys, lifted):
+    first, second = run_json(capsys, SMALL, lifted, SMALL)
+    assert list(first) == KEYS
+    assert (first["file"], second["file"]) == (lifted, SMALL)
+    assert (first["words"], first["sentences"], first["las"]) == (44, 7, 84.0909)
+    assert (first["nonprojective_gold"], first["nonprojective_predicted"]) == (7, 0)
+    assert (first["nonprojective_precision"], first["nonprojective_f1"]) == (None, 0)
+    assert second["las"] == second["exact_match"] == second["nonprojective_f1"] == second["mlas"] == 100
+    assert second["las_interval"] == [100, 100]
+    assert first["las_interval"][0] < first["las"] < first["las_interval"][1]
+    assert first["las"] == round(evaluate(read(SMALL), read(lifted)).las, 4)
+    assert (first["mcnemar"], first["by"]) == ([], {})
+    (test,) = second["mcnemar"]
+    assert (test["first"], test["second"]) == (lifted, SMALL)
+    assert test["las"] == {
+        **{"only_first": 0, "only_second": 7, "chi_square": None, "p_value": 2 / 2**7, "significant": True}
+    }
+    assert (test["exact_match"]["only_second"], test["exact_match"]["p_value"]) == (6, 2 / 2**6)
+
+
+def test_options_change_what_is_counted_and_shown(capsys, lifted):
+    (row,) = run_json(capsys, SMALL, lifted, "--no-punctuation", "--bootstrap", "0", "--by", "degree", "--by", "label")
+    assert row["words"] == 37
+    assert "las_interval" not in row
+    assert list(row["by"]) == ["label", "degree"]
+    assert "punct" not in row["by"]["label"]
+    assert row["by"]["label"]["nsubj"]["gold"] == 13
+    (row,) = run_json(capsys, SMALL, lifted, "--by", "all", "--bootstrap", "3")
+    assert list(row["by"]) == ["label", "length", "direction", "degree", "crossing"]
+    (other,) = run_json(capsys, SMALL, lifted, "--by", "all", "--bootstrap", "3", "--seed", "2")
+    assert row["las_interval"] != other["las_interval"]
+    assert row["by"] == other["by"]
+
+
+def test_the_table_for_people_has_a_column_a_system(capsys, lifted, tmp_path):
+    assert main(["evaluate", SMALL, lifted, SMALL, "--by", "direction"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "44 words in 7 sentences; 7 non-projective arcs in gold"
+    assert lines[2].split() == ["score", "lifted.conllu", "small.conllu"]
+    assert lines[4].split() == ["LAS", "84.09", "100.00"]
+    found = [line.split() for line in lines]
+    assert ["lifted.conllu", "small.conllu", "LAS", "0", "7", "0.0156", "yes"] in found
+    assert ["small.conllu", "100.00", "100.00", "100.00", "100.00"] in found
+    assert "lifted.conllu by direction" in lines
+    twin = tmp_path / "again" / "lifted.conllu"
+    twin.parent.mkdir()
+    twin.write_bytes(Path(lifted).read_bytes())
+    assert main(["evaluate", SMALL, lifted, str(twin)]) == 0
+    assert f"{lifted}  {twin}\n" in capsys.readouterr().out
+    assert main(["evaluate", SMALL, lifted, "--no-punctuation", "--bootstrap", "0"]) == 0
+    out = capsys.readouterr().out
+    assert "37 words in 7 sentences, punctuation left out;" in out
+    assert "bootstrap" not in out
+    assert "McNemar" not in out
+
+
+def test_one_file_may_be_standard_input(capsys, lifted, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(lifted).read_bytes())))
+    (row,) = run_json(capsys, SMALL, "-")
+    assert (row["file"], row["las"]) == ("-", 84.0909)
+    assert "one of the files only" in error_of(capsys, "-", "-")
+
+
+def test_errors_say_what_is_wrong_and_where(capsys, lifted, tmp_path):
+    bad = tmp_path / "bad.conllu"
+    bad.write_text(Path(SMALL).read_text().replace("\told\told", "\tnew\told"))
+    message = f"{bad}:4, sent_id nap-en: word 2 is 'new', but 'old' in gold at {SMALL}:4, sent_id nap-en"
+    assert message in error_of(capsys, SMALL, lifted, str(bad))
+    bad.write_text(Path(SMALL).read_text().replace("4\tslept\tsleep\tVERB\t_\t_\t0", "4\tslept\tsleep\tVERB\t_\t_\t3"))
+    assert f"{bad}:" in error_of(capsys, SMALL, str(bad))
+    bad.write_text("")
+    assert f"{bad}: there are no sentences in it" in error_of(capsys, SMALL, str(bad))
+    assert f"{bad}: there are no sentences in it" in error_of(capsys, str(bad), SMALL)
+    bad.write_text("1\t...\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
+    assert "nothing to score" in error_of(capsys, str(bad), str(bad), "--no-punctuation")
+    assert "no-such.conllu: No such file" in error_of(capsys, SMALL, "no-such.conllu")
+    assert "--bootstrap -1" in error_of(capsys, SMALL, lifted, "--bootstrap", "-1")

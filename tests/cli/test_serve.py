@@ -1,0 +1,123 @@
+"""The commands beside the page: serve starts, says where, and ends; trace follows a model."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tanglewood.cli import main
+from tanglewood.derivation import trace_model
+from tanglewood.training.config import Config
+from tanglewood.training.loop import Training
+from tanglewood.web.api import Playground
+from tanglewood.web.limits import Limits
+from toy import sentences_of, toy_sentences, toy_text, train_parser
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+@pytest.fixture(scope="module")
+def parser():
+    return train_parser(toy_sentences(12), system="swap")
+
+
+@pytest.fixture(scope="module")
+def model(parser, tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "toy.tw"
+    parser.save(path)
+    return path
+
+
+@pytest.fixture
+def words(tmp_path):
+    """Sentences without trees."""
+    lines = [line.split("\t") for line in toy_text(2).split("\n")]
+    path = tmp_path / "words.conllu"
+    rows = ["\t".join([*row[:6], "_", "_", *row[8:]]) if len(row) == 10 else row[0] for row in lines]
+    path.write_text("\n".join(rows), encoding="utf-8")
+    return path
+
+
+def test_serve_prints_its_address_answers_and_ends_cleanly(model):
+    command = [sys.executable, "-m", "tanglewood", "serve", "-m", str(model), "--port", "0", "--max-words", "7"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        line = server.stdout.readline()
+        assert line.startswith("tanglewood is at http://127.0.0.1:")
+        with urllib.request.urlopen(f"{line.split()[3]}api/systems", timeout=60) as answer:
+            content = json.load(answer)
+        assert content["limits"]["max_words"] == 7
+        assert [one["name"] for one in content["models"]] == ["toy"]
+    finally:
+        server.send_signal(signal.SIGINT)
+        _, errors = server.communicate(timeout=60)
+    assert server.returncode == 0
+    assert errors == "\ntanglewood serve: ended\n"
+
+
+def test_serve_without_its_packages_says_how_to_get_them(monkeypatch, capsys):
+    monkeypatch.setattr("tanglewood.cli.serve.find_spec", lambda _: None)
+    assert main(["serve"]) == 1
+    assert "needs starlette and uvicorn: pip install 'tanglewood[web]'" in capsys.readouterr().err
+
+
+def test_serve_on_a_port_that_is_taken_says_so(model, capsys):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        assert main(["serve", "-m", str(model), "--port", str(other.getsockname()[1])]) == 1
+    assert "in use" in capsys.readouterr().err
+
+
+def test_serve_with_a_wrong_model_or_limit_does_not_start(model, capsys):
+    assert main(["serve", "-m", str(EXAMPLES / "figure1.conllu")]) == 1
+    assert "not a tanglewood model" in capsys.readouterr().err
+    assert main(["serve", "-m", str(model), "--workers", "0"]) == 1
+    assert "the limit workers must be more than 0" in capsys.readouterr().err
+
+
+def test_every_limit_is_an_option(capsys):
+    with pytest.raises(SystemExit):
+        main(["serve", "--help"])
+    shown = capsys.readouterr().out
+    for name in Limits.__slots__:
+        assert f"--{name.replace('_', '-')} " in shown
+
+
+def test_other_commands_do_not_load_the_web():
+    code = (
+        "import sys; from tanglewood.cli import main; main(['info']);"
+        "sys.exit(any(name.split('.')[0] in ('starlette', 'uvicorn') for name in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
+
+
+def test_trace_follows_a_model(model, words, parser, capsys):
+    assert main(["trace", "-m", str(model), str(words), "--sentence", "2"]) == 0
+    shown = capsys.readouterr().out
+    assert main(["trace", "-m", str(model), str(words), "--sentence", "2", "--json"]) == 0
+    steps = json.loads(capsys.readouterr().out)
+    arcs = {arc[2]: arc[0] for step in steps for arc in step["attached"]}
+    tree = parser.parse(sentences_of(words.read_bytes(), trees=False)[1])
+    assert [arcs[word] for word in range(1, len(tree) + 1)] == tree.heads[1:].tolist()
+    assert f"{len(steps) - 1} transitions for {len(tree)} words" in shown
+    assert all(legal["score"] is not None for step in steps for legal in step["legal"])
+
+
+def test_trace_refuses_a_model_of_arcs_and_a_system_beside_a_model(model, words, capsys):
+    assert main(["trace", "-m", str(model), str(words), "--system", "swap"]) == 1
+    assert "a model has its own system" in capsys.readouterr().err
+    training = Training(Config(system="attardi", search="mst", settings={"epochs": 1}), toy_sentences(6), ())
+    *_, last = training.run()
+    arcs = last.parser
+    with pytest.raises(ValueError, match="makes no moves"):
+        list(trace_model(arcs, toy_sentences(1)[0]))
+
+
+def test_a_playground_without_anything_is_one():
+    assert Playground().systems()["models"] == []

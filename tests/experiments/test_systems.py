@@ -1,0 +1,226 @@
+"""The table of all systems: every system of the papers is in it, and its commands train what was measured."""
+
+import argparse
+import json
+import shlex
+from copy import deepcopy
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+
+from exhaustive import COMPILED
+from tanglewood.cli import convert as convert_command
+from tanglewood.cli import main
+from tanglewood.cli import train as train_command
+from tanglewood.experiments import systems
+from tanglewood.experiments.running import Learning, projective
+from tanglewood.experiments.systems import FEATURES, ROWS, arguments_of, commands_of, config_of, findings, report
+from tanglewood.text.tagger import TaggerOptions
+from tanglewood.training.config import Config
+from tanglewood.training.pipeline import TagPlan, prepare_tags
+from tanglewood.transforms.pseudo_projective import lifted
+from tanglewood.treebank.conllu import read
+from tanglewood.treebank.tag_candidates import with_first_candidates
+from toy import toy_sentences, toy_text
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = {"train": {"file": "train.conllu"}, "dev": {"file": "dev.conllu"}, "test": {"file": "test.conllu"}}
+# What the papers name, and which training run it is.
+NAMED = {
+    "Sp": {"system": "arc-standard"},
+    "Su, eager oracle": {"system": "swap", "oracle": "eager"},
+    "Su, lazy oracle": {"system": "swap", "oracle": "lazy"},
+    "Spp": {"system": "arc-standard", "pseudo_projective": "head"},
+    "Malt-06 features, SVM": {"learner": "svm", "settings": {"features": "nivre2006"}, "pseudo_projective": "head"},
+    "MST": {"search": "mst", "guide": ""},
+    "MST + Malt, stacked": {"search": "mst", "guide": "malt-06.tw"},
+    "Covington, d = 0": {"system": "covington", "options": {"max_degree": 0}},
+    "Covington, d = 1": {"system": "covington", "options": {"max_degree": 1}},
+    "Covington, d = 2": {"system": "covington", "options": {"max_degree": 2}},
+    "Covington, unbounded": {"system": "covington", "options": {}},
+    "Attardi": {"system": "attardi"},
+    "ALLDEG1": {"system": "attardi-alldeg1"},
+    "ALL": {"system": "attardi-all"},
+    "ALLs0s1": {"system": "attardi-alls0s1", "search": ""},
+    "ALLs0s1, exact inference": {"system": "attardi-alls0s1", "search": "exact"},
+    "arc-eager": {"system": "arc-eager", "pseudo_projective": ""},
+    "three-step": {"system": "three-step"},
+    "joint tagging and parsing": {"system": "joint-swap"},
+    "tagger, then swap": {"system": "swap"},
+}
+LEARNINGS = [
+    Learning(),
+    Learning(settings={"epochs": 3, "explore": 0.5}, seed=7),
+    Learning(settings={"templates": "my templates.toml", "margin": 2}, seed=0),
+]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A treebank, and the folder of a finished run on it."""
+    treebank = tmp_path_factory.mktemp("data") / "Danish-toy"
+    treebank.mkdir()
+    for part, size, seed in (("train", 14, 1), ("dev", 4, 2), ("test", 8, 3)):
+        (treebank / f"{part}.conllu").write_text(toy_text(size, seed))
+    folder = tmp_path_factory.mktemp("runs") / "systems-toy"
+    assert main(command(treebank, folder)) == 0
+    return treebank, folder
+
+
+def command(treebank, folder):
+    return ["reproduce", "systems", "--treebank", str(treebank), "--epochs", "1", "-o", str(folder)]
+
+
+def results_of(folder):
+    return json.loads((folder / "results.json").read_text())
+
+
+def parsed_by(module, words):
+    """The arguments of a command, read by that command's own parser."""
+    parser = argparse.ArgumentParser(exit_on_error=False)
+    module.add_arguments(parser)
+    return parser.parse_args(words)
+
+
+def test_every_system_that_the_papers_name_is_in_the_table(finished):
+    configs = {ROWS[name].name: config_of(name, Learning().as_in_paper(FEATURES)) for name in ROWS}
+    assert list(configs) == list(NAMED)
+    for name, choices in NAMED.items():
+        assert {key: getattr(configs[name], key) for key in choices} == choices, name
+    lines = (finished[1] / "report.md").read_text().splitlines()
+    for name in NAMED:
+        row, commands = (line for line in lines if line.startswith(f"| {name} |"))
+        assert "](../../src/tanglewood/" in row
+        assert "`tanglewood train " in commands
+        assert row.split(" | ")[3] == ("predicted" if name in list(NAMED)[-2:] else "gold")
+        assert "| - |" not in row or not has_svm()
+
+
+def has_svm():
+    return bool(systems.find_spec("sklearn"))
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_links_lead_to_files(name):
+    for file in ROWS[name].code:
+        assert (ROOT / "docs/reproductions" / systems.SOURCE / file).is_file()
+
+
+@pytest.mark.parametrize("learning", LEARNINGS)
+@pytest.mark.parametrize("name", ROWS)
+def test_a_command_makes_the_choices_of_its_row(name, learning):
+    config = config_of(name, learning.as_in_paper(FEATURES))
+    *before, last = map(shlex.split, commands_of(name, config, FILES))
+    assert last[:2] == ["tanglewood", "train"]
+    args = parsed_by(train_command, last[2:])
+    assert train_command.chosen_config(args) == config
+    assert (args.dev, args.output) == (["dev.conllu"], f"{name}.tw")
+    assert args.pipeline == (ROWS[name].data == systems.PIPELINE)
+    if ROWS[name].data == systems.PROJECTIVE:
+        ((program, verb, *words),) = before
+        made = parsed_by(convert_command, words)
+        assert (program, verb, made.files, made.projectivize) == ("tanglewood", "convert", ["train.conllu"], "baseline")
+        assert args.files == [made.output]
+    else:
+        assert (before, args.files) == ([], ["train.conllu"])
+
+
+def test_an_option_that_is_a_flag_has_no_value_in_the_command():
+    config = Config(system="covington", options={"every_pair": True, "max_degree": 1})
+    words = ["train.conllu", "-o", "model.tw", *arguments_of(config)]
+    assert train_command.chosen_config(parsed_by(train_command, words)) == config
+
+
+def test_without_dev_the_command_has_none_and_other_suffixes_are_kept():
+    config = config_of("sp", Learning())
+    first, second = commands_of("sp", config, {"train": {"file": "train.conll"}})
+    assert first == "tanglewood convert train.conll --projectivize baseline -o projective.conll"
+    assert second == "tanglewood train projective.conll -o sp.tw --system arc-standard --learner linear"
+
+
+@pytest.mark.parametrize(
+    "name", ["sp", "spp", "mst", "covington-1", *(["mst-malt", "joint", "pipeline"] if COMPILED else [])]
+)
+def test_the_commands_give_the_trees_that_were_scored(finished, tmp_path, monkeypatch, name):
+    treebank, folder = finished
+    row = ROWS[name]
+    if name == "mst-malt" and not has_svm():
+        pytest.skip("scikit-learn is not installed")
+    monkeypatch.chdir(tmp_path)
+    for file in treebank.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    commands = results_of(folder)["commands"]
+    for text in (*(commands[row.guide] if row.guide else ()), *commands[name]):
+        assert main(shlex.split(text)[1:]) == 0
+    words = ["test.conllu", *([] if row.guide or name == "mst" else ["--beam", "1"])]
+    if row.is_tagged:
+        blank = [sentence.with_columns(*[["_"] * len(sentence)] * 4) for sentence in read(tmp_path / "test.conllu")]
+        (tmp_path / "test.conllu").write_text("".join(sentence.to_text() for sentence in blank))
+        words.append("--tag")
+    assert main(["parse", "-m", f"{name}.tw", *words, "-o", "parsed.conllu"]) == 0
+    kept = read(folder / f"parsed/{name}.conllu")
+    assert [one.tree for one in read(tmp_path / "parsed.conllu")] == [one.tree for one in kept]
+
+
+def test_without_scikit_learn_rows_are_missing_and_the_report_says_so(finished, tmp_path, monkeypatch):
+    treebank, folder = finished
+    copytree(folder, tmp_path / "run")
+    monkeypatch.setattr(systems, "find_spec", lambda _: None)
+    assert main(command(treebank, tmp_path / "run")) == 0
+    results = results_of(tmp_path / "run")
+    assert list(results["skipped"]) == ["malt-06", "mst-malt"]
+    assert list(results["scores"]) == [name for name in ROWS if name not in results["skipped"]]
+    text = (tmp_path / "run/report.md").read_text()
+    assert "- Not run: Malt-06 features, SVM: scikit-learn is not installed." in text
+    assert "(../../src/tanglewood/learners/arcs/learner.py) | gold | - | - | - | - | - | - |" in text
+    assert "not all of them were run" in text
+
+
+def test_findings_are_decided_by_the_numbers(finished):
+    results = deepcopy(results_of(finished[1]))
+    scores = results["scores"]
+    for name, found in scores.items():
+        is_flat = ROWS[name].data == systems.PROJECTIVE
+        found |= {"nonprojective_predicted": 0 if is_flat else 3, "nonprojective_recall": 0.0 if is_flat else 50.0}
+    scores["su"]["exact_match"], scores["sp"]["exact_match"] = 20.0, 10.0
+    scores["joint"]["las"], scores["pipeline"]["las"] = 70.0, 69.0
+    crossing, exact, coverage, _, joint = findings(results)
+    assert [finding.found for finding in (crossing, exact, coverage, joint)] == [True] * 4
+    scores["arc-eager"]["nonprojective_predicted"] = 1
+    scores["all"]["nonprojective_recall"] = 49.0
+    scores["sp"]["exact_match"] = 20.0
+    scores["joint"]["las"] = 69.0
+    crossing, exact, coverage, _, joint = findings(results)
+    assert [finding.found for finding in (crossing, exact, coverage, joint)] == [False] * 4
+    for found in scores.values():
+        found |= {"nonprojective_gold": 0, "nonprojective_recall": None, "nonprojective_f1": None}
+    assert [finding.found for finding in findings(results)[:3:2]] == [None, None]
+    assert "None" not in report(results)
+
+
+# What it is made of. -----------------------------------------------------------------------------------------------
+
+
+def test_first_choices_are_the_tags_of_a_pipeline():
+    sentences, dev = toy_sentences(6), toy_sentences(2, seed=2)
+    options = TaggerOptions(epochs=1)
+    _, *offered = prepare_tags(sentences, dev, TagPlan(folds=2, options=options, tag_column="upos"))
+    _, *plain = prepare_tags(sentences, dev, TagPlan(folds=2, options=options))
+    for several, tagged in zip(offered, plain, strict=True):
+        assert [with_first_candidates(one, "upos").to_text() for one in several] == [one.to_text() for one in tagged]
+
+
+def test_converted_trees_are_lifted_and_keep_their_labels(tmp_path, capsys):
+    (tmp_path / "toy.conllu").write_text(toy_text(20))
+    assert main(["convert", str(tmp_path / "toy.conllu"), "--projectivize", "baseline"]) == 0
+    printed = capsys.readouterr()
+    sentences = toy_sentences(20)
+    assert printed.out == "".join(sentence.to_text() for sentence in projective(sentences))
+    changed = sum(not sentence.tree.is_projective() for sentence in sentences)
+    assert f"{changed} of 20 trees changed" in printed.err
+    for sentence in sentences:
+        tree = sentence.tree
+        assert lifted(tree).is_projective()
+        assert lifted(tree).labels == tree.labels
+        assert (lifted(tree) is tree) == tree.is_projective()

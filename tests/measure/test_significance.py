@@ -1,0 +1,117 @@
+"""Whether systems differ: McNemar's test against binomial sums, bootstrap intervals against a plain loop."""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+
+import pytest
+
+from tanglewood import Sentence
+from tanglewood.errors import ConfigError
+from tanglewood.measure.scores import Scores, aligned, compare, evaluate
+from tanglewood.measure.significance import McNemar, Pairs, bootstrap
+
+CHAIN = [[0, 1, 2, 3]]
+
+
+def sentence(heads, labels=None):
+    rows = enumerate(zip(heads, labels or ["dep"] * len(heads), strict=True), 1)
+    return Sentence.build([str(i), f"w{i}", "_", "_", "_", "_", str(h), x, "_", "_"] for i, (h, x) in rows)
+
+
+def scores_of(gold, system):
+    return evaluate(map(sentence, gold), map(sentence, system))
+
+
+@pytest.mark.parametrize(
+    ("only_first", "only_second", "chi_square", "p_value"),
+    [
+        (10, 20, 2.7, 0.100348),
+        (121, 59, 61**2 / 180, 5.4504e-06),
+        (25, 25, 0, 1),
+        (20, 4, None, 0.00154388),
+        (0, 6, None, 2 / 64),
+        (5, 1, None, 14 / 64),
+        (6, 6, None, 1),
+        (0, 0, None, 1),
+    ],
+)
+def test_mcnemar_of_known_counts(only_first, only_second, chi_square, p_value):
+    for test in (McNemar(only_first, only_second), McNemar(only_second, only_first)):
+        assert test.chi_square == (None if chi_square is None else pytest.approx(chi_square))
+        assert test.p_value == pytest.approx(p_value, rel=1e-4)
+        assert test.significant == (p_value < 0.05)
+
+
+def brute_binomial(b, c):
+    """The chance, with a fair coin, of a split of b + c at least as uneven: both tails, term by term."""
+    n = b + c
+    uneven = abs(b - c)
+    return sum(Fraction(math.comb(n, k), 2**n) for k in range(n + 1) if abs(n - 2 * k) >= uneven)
+
+
+def test_mcnemar_is_the_binomial_test_for_few_and_near_it_for_many():
+    for b in range(80):
+        for c in range(80):
+            expected = float(brute_binomial(b, c))
+            tolerance = 1e-12 if b + c < 25 else 0.02
+            assert McNemar(b, c).p_value == pytest.approx(expected, abs=tolerance)
+
+
+def test_pairs_count_what_only_one_system_got_right():
+    golds = [sentence([0, 1, 1], ["r", "a", "b"]), sentence([0, 1])]
+    first = [sentence([0, 1, 2], ["r", "a", "b"]), sentence([0, 1])]
+    second = [sentence([0, 1, 1], ["r", "x", "x"]), sentence([0, 1])]
+    third = [sentence([0, 1, 1], ["r", "a", "b"]), sentence([2, 0])]
+    pairs = Pairs(3)
+    for gold, outputs in aligned(golds, [first, second, third]):
+        pairs.add([compare(gold, output) for output in outputs])
+    tests = pairs.tests()
+    assert list(tests) == [(0, 1), (0, 2), (1, 2)]
+    assert tests[0, 1] == {"las": McNemar(1, 0), "uas": McNemar(0, 1), "exact_match": McNemar(0, 0)}
+    assert tests[0, 2] == {"las": McNemar(2, 1), "uas": McNemar(2, 1), "exact_match": McNemar(1, 1)}
+
+
+@pytest.fixture
+def some_scores():
+    rng = random.Random(7)
+    gold = [[0, *(rng.randrange(1, i + 1) for i in range(1, rng.randrange(2, 12)))] for _ in range(200)]
+    system = [[0, *(h if rng.random() < 0.8 else rng.randrange(1, i + 2) for i, h in enumerate(g[1:]))] for g in gold]
+    labels = [["dep" if rng.random() < 0.9 else "x" for _ in heads] for heads in system]
+    return evaluate(map(sentence, gold), map(sentence, system, labels))
+
+
+def test_bootstrap_is_repeatable_and_contains_the_estimate(some_scores):
+    found = bootstrap(some_scores, samples=500, seed=3)
+    assert found == bootstrap(some_scores, samples=500, seed=3)
+    assert found != bootstrap(some_scores, samples=500, seed=4)
+    assert found.las[0] < some_scores.las < found.las[1]
+    assert found.uas[0] < some_scores.uas < found.uas[1]
+    # The normal approximation for the mean of 0/1 words is not far off, as errors are independent here.
+    share = some_scores.uas / 100
+    width = 2 * 1.96 * 100 * math.sqrt(share * (1 - share) / some_scores.words)
+    assert found.uas[1] - found.uas[0] == pytest.approx(width, rel=0.25)
+
+
+def test_bootstrap_draws_what_a_plain_loop_draws(some_scores):
+    flat = some_scores.per_sentence
+    triples = list(zip(flat[::3], flat[1::3], flat[2::3], strict=True))
+    rng = random.Random(5)
+    las, uas = [], []
+    for _ in range(100):
+        words, heads, arcs = map(sum, zip(*rng.choices(triples, k=len(triples)), strict=True))
+        uas.append(100 * heads / words)
+        las.append(100 * arcs / words)
+    found = bootstrap(some_scores, samples=100, seed=5)
+    assert found.las == (sorted(las)[2], sorted(las)[97])
+    assert found.uas == (sorted(uas)[2], sorted(uas)[97])
+
+
+def test_bootstrap_of_one_sentence_or_none():
+    assert bootstrap(scores_of(CHAIN, CHAIN), samples=3).las == (100, 100)
+    with pytest.raises(ConfigError, match="no sentences"):
+        bootstrap(Scores())
+    with pytest.raises(ConfigError, match="at least 1"):
+        bootstrap(scores_of(CHAIN, CHAIN), samples=0)

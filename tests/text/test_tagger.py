@@ -1,0 +1,158 @@
+"""The tagger: its gradients, its choice of tags, what it learns, and that it comes back from a file as it was."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from test_network import Recorder, numerical_gradient
+
+from tanglewood.errors import ConfigError, ModelError
+from tanglewood.text import tagger as module
+from tanglewood.text.tagger import (
+    COLUMNS,
+    TaggerLearner,
+    TaggerOptions,
+    Tags,
+    TagWorker,
+    _cross_entropy,
+    as_word,
+    tag_scores,
+    train_tagger,
+)
+from toy import log_softmax, toy_sentences
+
+QUICK = TaggerOptions(epochs=6, layers=1, batch_words=30, rate=0.02, drop_input=0.1, drop_context=0.1)
+TINY = {"form": 3, "lemma": 2, "upos": 2, "xpos": 2, "feats": 3, "affixes": 2}
+
+
+@pytest.fixture(scope="module")
+def small():
+    """Smaller vectors than those of the product."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "SIZES", (16, 8))
+        yield
+
+
+@pytest.fixture(scope="module")
+def learnt(small):
+    *_, last = train_tagger(toy_sentences(60, seed=3), toy_sentences(20, seed=4), QUICK, 1)
+    return last
+
+
+def test_it_learns_a_toy_language_and_says_how_well(learnt):
+    assert learnt.scores is not None
+    assert learnt.scores.upos == 100
+    assert learnt.scores.tags == 100
+    assert learnt.scores.lemma > 95
+
+
+def test_scores_are_shares_of_words():
+    gold = toy_sentences(1, seed=1)
+    right = [Tags(*tags) for tags in zip(gold[0].lemmas, gold[0].upos, gold[0].xpos, gold[0].feats, strict=True)]
+    assert tag_scores(gold, [right]) == module.TagScores(100, 100, 100, 100, 100)
+    n = len(right)
+    wrong = [right[0]._replace(lemma="?", xpos="?"), right[1]._replace(feats="?"), *right[2:]]
+    found = tag_scores(gold, [wrong])
+    shares = [100, 100 * (n - 1) / n, 100 * (n - 1) / n, 100 * (n - 2) / n, 100 * (n - 1) / n]
+    assert [found.upos, found.xpos, found.feats, found.tags, found.lemma] == pytest.approx(shares)
+
+
+def test_the_gradient_of_the_cross_entropy_is_that_of_finite_differences():
+    chance = np.random.default_rng(4)
+    scores = chance.normal(size=(5, 4))
+    targets = np.array([2, -1, 0, 3, -1])
+    wanted = numerical_gradient(lambda: _cross_entropy(scores.copy(), targets), scores)
+    loss = _cross_entropy(found := scores.copy(), targets)
+    np.testing.assert_allclose(found, wanted, atol=1e-6)
+    rows = log_softmax(scores)
+    assert loss == pytest.approx(-rows[0, 2] - rows[2, 0] - rows[3, 3])
+
+
+def test_every_gradient_is_that_of_the_loss(monkeypatch):
+    monkeypatch.setattr(module, "EMBEDDED", TINY)
+    monkeypatch.setattr(module, "SIZES", (4, 2))
+    options = TaggerOptions(epochs=1, batch_words=1000, drop_input=0.0, drop_context=0.0, drop_form=0.0)
+    learner = TaggerLearner(toy_sentences(2, seed=3), options, seed=2)
+    places = [0, 1]
+    noise = np.random.default_rng(2)
+    for name in learner._parameters:
+        learner._parameters[name] += noise.normal(0, 0.3, learner._parameters[name].shape).astype(np.float32)
+    learner._adam = Recorder(learner._parameters)
+    learner._learn(places)
+    found = {name: gradient.copy() for name, gradient in learner._adam.gradients.items()}
+    n_words = sum(len(learner._words[place]) for place in places)
+    for name in (module.OUTPUT, module.BIAS, "word.bias", "lstm1.backward.recurrent", "embed.upos"):
+        wanted = numerical_gradient(lambda: learner._learn(places) / n_words, learner._parameters[name], 1e-2)
+        np.testing.assert_allclose(found[name], wanted, atol=1e-3, err_msg=name)
+        assert np.abs(wanted).max() > 5e-3, name
+
+
+def test_tags_are_the_likeliest_that_were_seen_together(learnt):
+    worker = TagWorker(learnt.tagger)
+    sizes = [len(learnt.tagger.classes[column]) for column in COLUMNS]
+    together = {tuple(row) for row in learnt.tagger.combinations.tolist()}
+    scores = np.random.default_rng(5).normal(size=(200, sum(sizes))).astype(np.float32)
+    chosen = worker._choose(scores)
+    parts = np.split(scores, np.cumsum(sizes)[:-1], axis=1)
+    for row, (upos, xpos, feats, rule) in enumerate(chosen.tolist()):
+        logs = [log_softmax(part[row : row + 1])[0] for part in parts]
+        allowed = [tags for tags in product(*map(range, sizes[:3])) if tags in together]
+        best = max(allowed, key=lambda tags: sum(log[tag] for log, tag in zip(logs, tags, strict=False)))
+        assert (upos, xpos, feats) == best
+        assert rule == logs[3].argmax()
+
+
+def test_a_tagger_comes_back_as_it_was(learnt):
+    tagger = learnt.tagger
+    arrays = {name: memoryview(values) for name, values in tagger.arrays().items()}
+    again = module.Tagger.load(arrays, tagger.settings())
+    forms = [sentence.forms for sentence in toy_sentences(10, seed=8)]
+    assert again.worker().tag(forms) == tagger.worker().tag(forms)
+    assert again.settings() == tagger.settings()
+
+
+@pytest.mark.parametrize("damage", ["vocabulary", "shape", "combination"])
+def test_a_damaged_tagger_is_refused(learnt, damage):
+    arrays, settings = dict(learnt.tagger.arrays()), learnt.tagger.settings()
+    if damage == "vocabulary":
+        settings["vocabulary"]["form"][:2] = ["a", "b"]
+    elif damage == "shape":
+        arrays[module.BIAS] = arrays[module.BIAS][1:]
+    else:
+        arrays["combinations"] = arrays["combinations"] + 1000
+    with pytest.raises(ModelError, match="tagger's"):
+        module.Tagger.load(arrays, settings)
+
+
+def test_the_same_seed_learns_the_same_and_another_does_not(small):
+    def learn(seed):
+        *_, last = train_tagger(toy_sentences(10, seed=3), (), TaggerOptions(epochs=2, layers=1), seed)
+        return {name: values.tobytes() for name, values in last.tagger.arrays().items()}
+
+    assert learn(1) == learn(1) != learn(2)
+
+
+def test_a_known_form_gets_its_lemma_and_a_new_one_a_rule(learnt):
+    seen = dict.fromkeys(["wug\tNOUN"], "odd")
+    tagger = module.Tagger(
+        learnt.tagger.vocabulary, learnt.tagger.classes, learnt.tagger.combinations, seen, learnt.tagger.parameters
+    )
+    ((tags,),) = tagger.worker().tag([["wug"]])
+    assert tags.lemma == ("odd" if tags.upos == "NOUN" else "wug")
+    worker = TagWorker(learnt.tagger)
+    assert worker._lemma("Zibs", "NOUN", "l/0//1/") == "zib"
+
+
+def test_endless_forms_are_looked_at_in_part_only():
+    word = as_word("x" * 100_000 + "|")
+    assert all(len(part) < 500 for part in word[2:])
+    assert as_word("|")[4]
+    assert as_word("A") == ("A", "A", "X", "a", "<a>")
+
+
+def test_nothing_to_tag_and_nothing_to_learn_from(learnt):
+    assert learnt.tagger.worker().tag([]) == []
+    with pytest.raises(ConfigError, match="no sentence"):
+        TaggerLearner([], QUICK, 1)
