@@ -18,9 +18,9 @@ import time
 from pathlib import Path
 
 from tanglewood import Parser, Sentence, Tree, compiled, make_system, read
+from tanglewood.decoders import make_decoder
 from tanglewood.measure.scores import evaluate
 from tanglewood.ml.words import words_of
-from tanglewood.systems import make_decoder
 from tanglewood.training.config import Config
 from tanglewood.training.loop import Training
 
@@ -63,7 +63,7 @@ def rows_for(
     parser: Parser, sentences: list[Sentence], rungs: list[str], max_words: int | None
 ) -> list[dict[str, object]]:
     """Score all arcs, decode them with every search, and say how good and how fast that is."""
-    task = parser.model.task
+    actions = parser.model.actions
     workspace = parser.model.workspace()
     began = time.process_time()
     workspace.encode([words_of(sentence) for sentence in sentences])
@@ -72,14 +72,14 @@ def rows_for(
     rows = []
     for name in rungs:
         search, system = LADDER[name]
-        decoder = make_decoder(search, make_system(system, single_root=task.system.single_root), max_words=max_words)
+        decoder = make_decoder(search, make_system(system, single_root=actions.system.single_root), max_words=max_words)
         trees, proofs, times = [], [], []
         for arcs in scored:
             began = time.process_time()
             decoded = decoder.best(arcs.scores)
             times.append(time.process_time() - began)
             heads = decoded.heads[1:]
-            labels = [task.labels[arcs.labels[head, word]] for word, head in enumerate(heads, 1)]
+            labels = [actions.labels[arcs.labels[head, word]] for word, head in enumerate(heads, 1)]
             trees.append(Tree(heads, labels))
             proofs.append(decoded.proof)
         parsed = [sentence.with_tree(tree) for sentence, tree in zip(sentences, trees, strict=True)]

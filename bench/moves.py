@@ -11,8 +11,8 @@ import random
 import time
 
 from tanglewood import SYSTEMS, compiled, make_system, read
+from tanglewood.core.actions import LabelNumbers
 from tanglewood.core.state import State
-from tanglewood.measure.labels import LabelNumbers
 from tanglewood.treebank.tree import Tree
 
 FIGURE_1 = Tree([2, 3, 0, 3, 2, 7, 5, 4, 3])

@@ -17,8 +17,8 @@ import numpy as np
 
 from tanglewood.learners.base import Example
 from tanglewood.learners.features import FeatureSet
-from tanglewood.learners.linear.learner import WordNumbers
 from tanglewood.learners.svm import learner as svm
+from tanglewood.ml.word_table import WordNumbers
 from tanglewood.ml.words import words_of
 from tanglewood.training.config import read_config
 from tanglewood.training.loop import Training
@@ -46,7 +46,7 @@ def compare(training: Training, dev: list, n_instances: int) -> tuple[int, int, 
     learner = training.learner
     core = learner.model().core()
     features = FeatureSet(learner.settings["templates"])
-    labels = {label: number for number, label in enumerate(training.task.labels)}
+    labels = {label: number for number, label in enumerate(training.actions.labels)}
     compared = values = different = 0
     largest = 0.0
     for sentence in dev:

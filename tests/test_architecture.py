@@ -159,6 +159,50 @@ def test_the_listed_exception_is_allowed_in_its_function_only():
     assert wrong_imports("core", "def _repr_svg_(self):\n    from tanglewood.show import svg")
 
 
+def constants_of(path: Path) -> set[str]:
+    """Names that a module gives whole numbers to, alone or as `A, B = range(2)`."""
+    found = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and not isinstance(node.value, ast.Dict | ast.List | ast.JoinedStr | ast.Set):
+            names = [name.id for target in node.targets for name in ast.walk(target) if isinstance(name, ast.Name)]
+            found |= {name for name in names if name.isupper()}
+    return found
+
+
+def facts_of_systems_elsewhere(text: str) -> list[str]:
+    """What a module outside systems/ knows of single systems: their classes, or attributes asked for by name."""
+    classes = {kind.__name__ for kind in SYSTEMS.values()}
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Name | ast.Attribute):
+            name = node.id if isinstance(node, ast.Name) else node.attr
+            found += [f"line {node.lineno}: {name}"] if name in classes else []
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in {"getattr", "hasattr"}:
+            of_system = "system" in ast.unparse(node.args[0]).rsplit(".", 1)[-1]
+            found += [f"line {node.lineno}: {ast.unparse(node)}"] if of_system else []
+    return found
+
+
+@over_modules
+def test_no_constant_of_a_system_is_copied_and_no_system_known_by_its_class(path):
+    """Experiments name systems, as the papers do; nobody else does."""
+    if room_of(path) in {"systems", "experiments"}:
+        return
+    own = {name for file in (SOURCE / "systems").glob("*.py") for name in constants_of(file)}
+    shared = {name for file in (SOURCE / "core").glob("*.py") for name in constants_of(file)} | {"FILES", "NEVER"}
+    if room_of(path) != "core":
+        assert constants_of(path) & (own - shared) == set()
+    assert facts_of_systems_elsewhere(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x = isinstance(system, ThreeStep)", "y = getattr(system, 'bound', -1)", "z = hasattr(self.system, 'first')"],
+)
+def test_a_fact_about_a_system_outside_its_file_is_found(text):
+    assert len(facts_of_systems_elsewhere(text)) == 1
+
+
 @over_modules
 def test_nothing_heavy_is_imported_at_module_level(path):
     found = [item for item in imports(ast.parse(path.read_text(encoding="utf-8"))) if not item.function]

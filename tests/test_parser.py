@@ -197,7 +197,7 @@ def test_the_parser_does_not_change_the_sentences_it_is_given(learnt, unseen):
 def test_no_decorated_label_leaks_and_arcs_cross_again(pseudo_projective, unseen, beam):
     known = {label for sentence in toy_sentences(N_TRAIN) for label in sentence.deprels}
     assert pseudo_projective.scheme is not None
-    assert any(pseudo_projective.scheme.clashes(pseudo_projective.model.task.labels))
+    assert any(pseudo_projective.scheme.clashes(pseudo_projective.model.actions.labels))
     parsed = list(pseudo_projective.parse_all(unseen, beam=beam))
     assert {label for sentence in parsed for label in sentence.deprels} <= known
     assert any(not sentence.tree.is_projective() for sentence in parsed)
@@ -223,7 +223,7 @@ def test_every_variant_comes_back_from_its_file_with_its_options(name, options, 
     parser = train_parser(toy_sentences(5), system=name, options=options, settings={"epochs": 1})
     parser.save(tmp_path / "model.tw")
     loaded = Parser.load(tmp_path / "model.tw")
-    assert [m.name for m in loaded.model.task.system.moves] == [m.name for m in parser.model.task.system.moves]
+    assert [m.name for m in loaded.model.actions.system.moves] == [m.name for m in parser.model.actions.system.moves]
     assert texts(loaded, unseen[:5]) == texts(parser, unseen[:5])
 
 
@@ -239,7 +239,7 @@ def test_a_model_of_one_word_sentences_parses_longer_ones(unseen):
 def test_several_labels_from_0_and_several_roots_are_learnt():
     text = "1\twug\twug\tNOUN\tN\t_\t0\ttop\t_\t_\n2\tdax\tdax\tNOUN\tN\t_\t0\tother\t_\t_\n\n" * 40
     parser = train_parser(sentences_of(text), settings={"epochs": 5, "drop_hidden": 0.1})
-    assert parser.model.task.root_label == -1
+    assert parser.model.actions.root_label == -1
     assert parser.description["single_root"] is False
     assert evaluate(sentences_of(text), parser.parse_all(sentences_of(text))).las == 100
 
@@ -307,7 +307,9 @@ def broken(parser, path, change):
     arrays = dict(parser.model.arrays())
     settings = parser.model.settings()
     change(arrays, settings)
-    model = type("Broken", (), {"arrays": lambda _: arrays, "settings": lambda _: settings, "task": parser.model.task})
+    model = type(
+        "Broken", (), {"arrays": lambda _: arrays, "settings": lambda _: settings, "actions": parser.model.actions}
+    )
     Parser(model(), parser.description, parser.scheme).save(path)
 
 
@@ -319,9 +321,9 @@ def broken(parser, path, change):
         lambda arrays, settings: arrays.update({"hidden.labels": arrays["hidden.labels"][:, :-3].copy()}),
         lambda arrays, settings: arrays.update({"label.bias": arrays["label.bias"][0]}),
         lambda arrays, settings: arrays.update({"hidden.slots": arrays["hidden.slots"].astype("d")}),
-        lambda arrays, settings: arrays.update({"embed.form": arrays["embed.form"][:3]}),
-        lambda arrays, settings: settings["vocabulary"].pop("form"),
-        lambda arrays, settings: settings["vocabulary"]["form"].extend(["more", "words"]),
+        lambda arrays, settings: arrays.update({"embed.lower": arrays["embed.lower"][:3]}),
+        lambda arrays, settings: settings["vocabulary"].pop("lower"),
+        lambda arrays, settings: settings["vocabulary"]["lower"].extend(["more", "words"]),
     ],
     ids=["missing", "short", "labels", "flat", "doubles", "embeddings", "field", "vocabulary"],
 )

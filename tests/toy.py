@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 
 from tanglewood import compiled
-from tanglewood.learners.network.core import LABEL_SLOTS, SLOTS
 from tanglewood.learners.network.learner import Sizes
 from tanglewood.training.config import Config
 from tanglewood.training.loop import Training
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tanglewood.core.state import State
+    from tanglewood.core.system import TransitionSystem
     from tanglewood.parser import Parser
     from tanglewood.treebank.sentence import Sentence
 
@@ -117,11 +117,18 @@ def train_parser(sentences: Sequence[Sentence], dev: Sequence[Sentence] = (), **
 def node_at(s: State, address: str) -> int:
     """The node that an address speaks of, found by looking at all words; -1 if there is none."""
     start, *steps = address.split(".")
-    nodes = {"s": s.stack_nodes()[::-1], "b": s.buffer_nodes(), "a": s.aside_nodes()[::-1]}[start[0]]
+    stack, buffer = s.stack_nodes()[::-1], s.buffer_nodes()
+    between = range(stack[0] + 1, buffer[0]) if stack and buffer else ()
+    context = [node for node in between if not stack[0] < s.heads[node] < buffer[0]]
+    nodes = {"s": stack, "b": buffer, "a": s.aside_nodes()[::-1], "c": context}[start[0]]
     node = nodes[int(start[1])] if int(start[1]) < len(nodes) else -1
     for step in steps:
         if node < 0:
             return -1
+        if step in ("previous", "next"):
+            node += 1 if step == "next" else -1
+            node = node if node <= s.n else -1
+            continue
         if step == "head":
             node = s.heads[node]
             continue
@@ -136,22 +143,22 @@ def node_at(s: State, address: str) -> int:
 class Views:
     """What the network sees of some states: nodes, labels, distance and flags, as arrays with a row for each state."""
 
-    def __init__(self, states: Sequence[State], offsets: Sequence[int] = (0,)) -> None:
-        nodes = np.array([[node_at(s, address) for address in SLOTS] for s in states])
+    def __init__(self, system: TransitionSystem, states: Sequence[State], offsets: Sequence[int] = (0,)) -> None:
+        nodes = np.array([[node_at(s, address) for address in system.slots] for s in states])
         self.nodes = np.where(nodes < 0, -1, nodes + np.array(offsets)[:, None])
-        looked = [[(s, node_at(s, address)) for address in LABEL_SLOTS] for s in states]
+        looked = [[(s, node_at(s, address)) for address in system.label_slots] for s in states]
         self.labels = np.array([[0 if node < 0 else s.labels[node] + 2 for s, node in row] for row in looked])
-        self.distance = np.array([self._distance(s) for s in states])
+        self.distance = np.array([self._distance(s, system) for s in states])
         self.flags = np.array([self._flags(s) for s in states], float)
 
     @staticmethod
-    def _distance(s: State) -> int:
-        if s.depth < 2:
+    def _distance(s: State, system: TransitionSystem) -> int:
+        far, near = (node_at(s, address) for address in system.distance)
+        if min(far, near) < 0:
             return 0
-        second, top = s.stack_nodes()[-2:]
-        if top < second:
+        if near < far:
             return 9
-        return next((k for k, most in enumerate([0, 1, 2, 3, 4, 6, 10, 20]) if top - second <= most), 8)
+        return next((k for k, most in enumerate([0, 1, 2, 3, 4, 6, 10, 20]) if near - far <= most), 8)
 
     @staticmethod
     def _flags(s: State) -> list[bool]:
@@ -164,10 +171,10 @@ class Views:
 
 def hidden_layer(p: dict[str, np.ndarray], rows: np.ndarray, views: Views) -> np.ndarray:
     """The hidden layer of states, whose nodes' rows are given: (states, hidden)."""
-    n_slots = len(SLOTS)
+    n_slots = len(p["hidden.empty"])
     filled = np.concatenate([rows.reshape(len(rows), n_slots, -1), p["hidden.empty"][None]])  # row -1: no node
     total = p["hidden.bias"] + filled[views.nodes, np.arange(n_slots)].sum(1)
-    total = total + p["hidden.labels"][np.arange(len(LABEL_SLOTS)), views.labels].sum(1)
+    total = total + p["hidden.labels"][np.arange(len(p["hidden.labels"])), views.labels].sum(1)
     return np.maximum(total + p["hidden.distance"][views.distance] + views.flags @ p["hidden.flags"], 0)
 
 

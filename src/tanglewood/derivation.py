@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tanglewood.core.actions import Actions
 from tanglewood.core.state import State
 from tanglewood.core.system import TransitionSystem
 from tanglewood.errors import ConfigError, OracleError
@@ -71,25 +72,12 @@ def _fields(record: LegalMove | Step) -> dict[str, Any]:
     return {name: getattr(record, name) for name in record.__slots__}
 
 
-def label_name(
-    system: TransitionSystem, move: int, number: int, names: Sequence[str], tag_names: Sequence[str]
-) -> str | None:
-    """Return what a move carries: a label, or a tag where the move gives one; None for nothing."""
-    known = tag_names if system.moves[move].tags else names
-    return known[number] if system.moves[move].labelled and 0 <= number < len(known) else None
-
-
 Decision = tuple[int, int, list[LegalMove]]  # move (or -1: none leads on), label and all legal moves
 
 
-def _derive(
-    system: TransitionSystem,
-    s: State,
-    names: Sequence[str],
-    tag_names: Sequence[str],
-    decide: Callable[[State], Decision],
-) -> Iterator[Step]:
+def _derive(actions: Actions, s: State, decide: Callable[[State], Decision]) -> Iterator[Step]:
     """Give the initial configuration and then every move decided on, until one is -1 or the parse is over."""
+    system, names = actions.system, actions.labels
     heads = s.word_heads()
     name, label, arc = None, None, None
     while True:
@@ -107,7 +95,7 @@ def _derive(
         heads = now
         head, dependent = system.arc(s, move, number)
         name = system.moves[move].name
-        label = label_name(system, move, number, names, tag_names)
+        label = actions.name(move, number)
         system.apply(s, move, number)
         arc = (head, label or "", dependent) if head >= 0 else None
 
@@ -119,14 +107,9 @@ def trace(system: TransitionSystem, tree: Tree, oracle: str | None = None, tags:
 
     Raises OracleError after the last move that could be made if the system does not cover the tree.
     """
-    names = list(dict.fromkeys(tree.labels[1:]))
-    numbers = [-1, *(names.index(label) for label in tree.labels[1:])]
-    tag_names = list(dict.fromkeys(tags))
+    actions = Actions(system, list(dict.fromkeys(tree.labels[1:])), tags=list(dict.fromkeys(tags)))
     guide = system.oracle(oracle)
-    if tags and any(move.tags for move in system.moves):
-        guide.bind(tree.heads, numbers, [-1, *map(tag_names.index, tags)])
-    else:
-        guide.bind(tree.heads, numbers)
+    guide.bind(tree.heads, actions.label_numbers(tree), actions.tag_numbers(tags) if tags else None)
     failure: OracleError | None = None
 
     def decide(s: State) -> Decision:
@@ -140,7 +123,7 @@ def trace(system: TransitionSystem, tree: Tree, oracle: str | None = None, tags:
         legal = [
             LegalMove(
                 system.moves[move].name,
-                label_name(system, move, number, names, tag_names) if move == taken else None,
+                actions.name(move, number) if move == taken else None,
                 move == taken,
                 cost=None if costs is None else costs[move],
             )
@@ -149,7 +132,7 @@ def trace(system: TransitionSystem, tree: Tree, oracle: str | None = None, tags:
         return taken, number, legal
 
     s = system.start(len(tree))
-    yield from _derive(system, s, names, tag_names, decide)
+    yield from _derive(actions, s, decide)
     if failure is not None:
         raise failure
     if not guide.matches(s):
@@ -166,9 +149,9 @@ def trace_model(parser: Parser, sentence: Sentence) -> Iterator[Step]:
 
     worker = parser.worker()
     if not isinstance(worker, MoveWorker):
-        raise ConfigError("this is a model of arcs: it makes no moves; models of moves can be traced")
+        raise ConfigError("this model is graph-based: it makes no moves; transition-based models can be traced")
     search = worker.turn_to(sentence)
-    system, names, tag_names = search.system, parser.model.task.labels, parser.model.task.tags
+    system, actions = search.system, parser.model.actions
 
     def decide(s: State) -> Decision:
         weighed = search.weigh(s)
@@ -176,7 +159,7 @@ def trace_model(parser: Parser, sentence: Sentence) -> Iterator[Step]:
         legal = [
             LegalMove(
                 system.moves[move].name,
-                label_name(system, move, label, names, tag_names),
+                actions.name(move, label),
                 move == taken,
                 round(score, 4),
             )
@@ -187,7 +170,7 @@ def trace_model(parser: Parser, sentence: Sentence) -> Iterator[Step]:
     s = system.start(len(sentence))
     worker.give_candidates(s)
     arcs: dict[int, Arc] = {}
-    for step in _derive(system, s, names, tag_names, decide):
+    for step in _derive(actions, s, decide):
         arcs.update((arc[2], arc) for arc in step.attached)
         yield step
     changed = [arc for arc in worker.tree_of(s).arcs() if arcs[arc[2]] != arc]

@@ -14,25 +14,26 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from tanglewood import __version__
+from tanglewood.core.actions import Actions
 from tanglewood.core.beam import Beam
 from tanglewood.core.search import Search
 from tanglewood.core.state import State
+from tanglewood.decoders import MOST_MEMORY, MOVE_SEARCHES, SEARCHES, make_decoder, make_summing_decoder
 from tanglewood.decoders.base import Decoder, score_table
-from tanglewood.decoders.searches import MOST_MEMORY, MOVE_SEARCHES, SEARCHES
 from tanglewood.errors import ConfigError, ModelError, TanglewoodError
 from tanglewood.learners import learner_class
-from tanglewood.learners.base import Guess, Model, Task
+from tanglewood.learners.base import Model, StackedTree
 from tanglewood.learners.tag_candidates import Tagging
 from tanglewood.ml.words import words_of
 from tanglewood.store import load_model, save_model
-from tanglewood.systems import make_decoder, make_summing_decoder, make_system
+from tanglewood.systems import make_system
 from tanglewood.transforms.pseudo_projective import Scheme, deprojectivize
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tree import Tree
 
 CHUNK_WORDS = 2500  # words that are encoded together
 Words = TypeVar("Words", bound=Sized)
-GUIDE = "guide/"  # what the names of a guide's arrays begin with
+STACKED = "stacked/"  # what the names of a stacked parser's arrays begin with
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,17 +85,17 @@ class Parser:
         model: Model,
         description: Mapping[str, Any],
         scheme: Scheme | None = None,
-        guide: Parser | None = None,
+        stacked: Parser | None = None,
     ) -> None:
         self.model = model
         self.description = description
         self.scheme = scheme
-        self.guide = guide
+        self.stacked = stacked
 
     @property
     def scores_arcs(self) -> bool:
         """Whether the model is one of arcs; else it is one of moves."""
-        return bool(self.description.get("search"))
+        return self.model.capabilities.scores_arcs
 
     def parse(self, sentence: Sentence, *, search: str = "", beam: int | None = None) -> Tree:
         """Return the tree of one sentence."""
@@ -161,9 +162,9 @@ class Parser:
             return
         if choices.min_risk or choices.max_length or choices.show_search:
             raise ConfigError("min_risk, max_length and show_search are for models of arcs; this is one of moves")
-        if choices.width > 1 and getattr(self.model, "greedy_only", False):
+        if choices.width > 1 and not self.model.capabilities.beam:
             raise ConfigError(
-                "an svm model counts votes, which are no probabilities: there is no beam, only greedy search"
+                "this model counts votes, which do not add up to probabilities: there is no beam, only greedy search"
             )
         if search == "greedy" and choices.width > 1:
             raise ConfigError(f"greedy search has no beam of {choices.width}")
@@ -173,26 +174,23 @@ class Parser:
             )
 
     def save(self, path: str | Path) -> None:
-        """Write the parser to one file, its guide with it; the same parser gives the same bytes."""
+        """Write the parser to one file, a stacked one with it; the same parser gives the same bytes."""
         save_model(path, *self.contents())
 
     def contents(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Arrays and settings for a model file."""
-        task = self.model.task
         scheme = None if self.scheme is None else [self.scheme.name, self.scheme.separator, self.scheme.mark]
         settings = {
             "tanglewood": __version__,
-            "labels": list(task.labels),
-            "root_label": task.root_label,
-            **({"tags": list(task.tags)} if task.tags else {}),
+            **self.model.actions.settings(),
             "pseudo_projective": scheme,
             "description": dict(self.description),
             "model": self.model.settings(),
         }
         arrays = dict(self.model.arrays())
-        if self.guide is not None:
-            others, settings["guide"] = self.guide.contents()
-            arrays |= {f"{GUIDE}{name}": values for name, values in others.items()}
+        if self.stacked is not None:
+            others, settings["stacked"] = self.stacked.contents()
+            arrays |= {f"{STACKED}{name}": values for name, values in others.items()}
         return arrays, settings
 
     @classmethod
@@ -211,15 +209,15 @@ class Parser:
         """Make the parser of such contents; arrays of other parts, whose names have a slash, are passed over."""
         description = settings["description"]
         system = make_system(description["system"], **description["options"], single_root=description["single_root"])
-        task = Task(system, settings["labels"], settings["root_label"], settings.get("tags", ()))
+        actions = Actions.load(system, settings)
         own = {name: values for name, values in arrays.items() if "/" not in name}
-        model = learner_class(description["learner"], "Model").load(task, own, settings["model"])
+        model = learner_class(description["learner"], "Model").load(actions, own, settings["model"])
         scheme = settings["pseudo_projective"]
-        guide = None
-        if "guide" in settings:
-            others = {name[len(GUIDE) :]: values for name, values in arrays.items() if name.startswith(GUIDE)}
-            guide = cls.from_contents(others, settings["guide"])
-        return cls(model, description, None if scheme is None else Scheme(*scheme), guide)
+        stacked = None
+        if "stacked" in settings:
+            others = {name[len(STACKED) :]: values for name, values in arrays.items() if name.startswith(STACKED)}
+            stacked = cls.from_contents(others, settings["stacked"])
+        return cls(model, description, None if scheme is None else Scheme(*scheme), stacked)
 
 
 def load(path: str | Path) -> Parser:
@@ -227,15 +225,15 @@ def load(path: str | Path) -> Parser:
     return Parser.load(path)
 
 
-def guess_of(tree: Tree, task: Task) -> Guess:
-    """Return a tree as a guess, in the label numbers of the task; -1 for labels that it does not have."""
-    numbers = {label: number for number, label in enumerate(task.labels)}
-    return Guess(tree.heads, [numbers.get(label, -1) for label in tree.labels])
+def stacked_tree(tree: Tree, actions: Actions) -> StackedTree:
+    """Return a tree of a stacked parser in the label numbers of the actions; -1 for labels that they do not have."""
+    return StackedTree(tree.heads, actions.label_numbers(tree))
 
 
-def guesses_of(guide: Parser, sentences: Sequence[Sentence], task: Task) -> list[Guess]:
-    """Return what a guide makes of sentences, searching as it did when it was trained."""
-    return [guess_of(parsed.tree, task) for parsed in guide.parse_all(sentences, beam=guide.description["beam"])]
+def stacked_trees(stacked: Parser, sentences: Sequence[Sentence], actions: Actions) -> list[StackedTree]:
+    """Return what a stacked parser makes of sentences, searching as it did when it was trained."""
+    parsed = stacked.parse_all(sentences, beam=stacked.description["beam"])
+    return [stacked_tree(sentence.tree, actions) for sentence in parsed]
 
 
 class Worker:
@@ -244,11 +242,8 @@ class Worker:
     def __init__(self, parser: Parser, choices: ParseOptions) -> None:
         self.choices = choices
         self._parser = parser
-        self._task = parser.model.task
+        self._actions = parser.model.actions
         self._workspace = parser.model.workspace()
-        names, root = self._task.labels, self._task.root_label
-        self._names = [*names, "dep"]  # the last is for -1: no label
-        self._root_name = names[root] if root >= 0 else "root"
 
     def parse(self, sentences: Sequence[Sentence]) -> list[list[Sentence]]:
         """Return each sentence with its tree, or its best trees."""
@@ -265,13 +260,7 @@ class Worker:
 
     def _tree(self, heads: Sequence[int], numbers: Sequence[int]) -> Tree:
         """Make a tree of the heads and label numbers of words."""
-        labels = [self._names[number] for number in numbers]
-        if -1 in numbers:  # a word that a final step hung somewhere has no label of its own
-            labels = [
-                self._root_name if number < 0 and head == 0 else label
-                for number, head, label in zip(numbers, heads, labels, strict=True)
-            ]
-        tree = Tree(heads, labels)
+        tree = self._actions.tree(heads, numbers)
         return tree if self._parser.scheme is None else deprojectivize(tree, self._parser.scheme)
 
 
@@ -282,33 +271,33 @@ class ArcWorker(Worker):
         Worker.__init__(self, parser, choices)
         self._name = choices.search or parser.description["search"]
         limits = {"max_words": choices.max_length or None, "max_bytes": choices.max_memory}
-        self._decoder: Decoder = make_decoder(self._name, self._task.system, **limits)
-        self._sums = make_summing_decoder(self._name, self._task.system)
+        self._decoder: Decoder = make_decoder(self._name, self._actions.system, **limits)
+        self._sums = make_summing_decoder(self._name, self._actions.system)
 
     def _encode(self, sentences: Sequence[Sentence]) -> None:
-        guide = self._parser.guide
-        guesses = () if guide is None else (guesses_of(guide, sentences, self._task),)
-        self._workspace.encode([words_of(sentence) for sentence in sentences], *guesses)
+        other = self._parser.stacked
+        trees = () if other is None else (stacked_trees(other, sentences, self._actions),)
+        self._workspace.encode([words_of(sentence) for sentence in sentences], *trees)
 
     def _parse(self, sentence: Sentence, index: int) -> Iterator[Sentence]:
         arcs = self._workspace.score(index)
         n = len(sentence)
         scores = arcs.scores
-        chances = None
+        marginals = None
         if self.choices.confidence or self.choices.min_risk:
-            chances = self._sums.marginals(arcs.sharpened(self._workspace.sharpness))
-        if chances is not None and self.choices.min_risk:
+            marginals = self._sums.marginals(arcs.at_temperature(self._workspace.temperature))
+        if marginals is not None and self.choices.min_risk:
             scores = score_table(n)
             for head in range(n + 1):
                 for word in range(1, n + 1):
-                    scores[head, word] = chances[head, word]
+                    scores[head, word] = marginals[head, word]
         decoded = self._decoder.best(scores)
         heads = decoded.heads[1:]
         numbers = [arcs.labels[head, word] for word, head in enumerate(heads, 1)]
         parsed = sentence.with_tree(self._tree(heads, numbers))
-        if chances is not None and self.choices.confidence:
-            found = [chances[head, word] for word, head in enumerate(heads, 1)]
-            parsed = parsed.with_misc("Confidence", [f"{chance:.4f}" for chance in found])
+        if marginals is not None and self.choices.confidence:
+            found = [marginals[head, word] for word, head in enumerate(heads, 1)]
+            parsed = parsed.with_misc("Confidence", [f"{probability:.4f}" for probability in found])
         if decoded.proof == "fallback":
             parsed = parsed.with_comments([f"# search = mst instead of {self._name}: {n} words are beyond the limit"])
         elif self.choices.show_search:
@@ -323,7 +312,7 @@ class MoveWorker(Worker):
         Worker.__init__(self, parser, choices)
         self.search: Search | None = None
         self._beam: Beam | None = None
-        self._tagging = Tagging(self._task) if self._task.tags else None
+        self._tagging = Tagging(self._actions) if self._actions.tags else None
         self._candidates: list[array[int]] = []
 
     def _encode(self, sentences: Sequence[Sentence]) -> None:
@@ -341,11 +330,10 @@ class MoveWorker(Worker):
 
     def _search_of(self, index: int) -> Search:
         """Return the search, set to one of the encoded sentences."""
-        task = self._task
         scorer = self._workspace.turn_to(index)
         if self.search is None or self.search.scorer is not scorer:
-            self.search = task.search(scorer)
-            learnt = getattr(self._parser.model, "beam", 1)  # the width that the model has learnt with, if any
+            self.search = Search(self._actions, scorer)
+            learnt = self._parser.model.capabilities.learnt_beam
             width = self.choices.width if self.choices.beam else max(self.choices.width, learnt)
             self._beam = Beam(self.search, width, normalized=learnt == 1) if width > 1 else None
         return self.search

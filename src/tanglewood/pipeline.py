@@ -49,7 +49,7 @@ class Pipeline:
     @property
     def tag_column(self) -> str:
         """The column whose tags the parser chooses itself, from what the tagger offers; mostly there is none."""
-        return self.parser.model.task.system.tag_column
+        return self.parser.model.actions.system.tag_column
 
     def parse_text(self, text: str, choices: ParseOptions | None = None) -> list[Sentence]:
         """Return the sentences of a text with their trees."""

@@ -132,9 +132,9 @@ def test_confidence_is_a_probability_and_risk_may_be_minimized(parser):
                 assert sum(values) > 0.5 * len(values)
 
 
-def test_sharpness_is_fitted_on_dev_only(parser):
-    assert parser.model.sharpness != 1
-    assert train(search="mst").model.sharpness == 1
+def test_a_temperature_is_found_on_dev_only(parser):
+    assert parser.model.temperature != 1
+    assert train(search="mst").model.temperature == 1
 
 
 @pytest.mark.parametrize(
@@ -177,12 +177,15 @@ def test_what_a_model_of_moves_cannot_do(files, capfd):
     ("choices", "message"),
     [
         ({"search": "oak"}, "unknown search 'oak' to train with; choose from exact, lite, mst, eisner"),
-        ({"search": "mst", "learner": "linear"}, "search='mst' is for the arc learner, not for linear"),
-        ({"guide": "model.tw"}, "guide='model.tw' is for the arc learner, not for network"),
-        ({"search": "mst", "beam": 4}, "a model of arcs has an exact search"),
-        ({"search": "mst", "oracle": "lazy"}, "a model of arcs has an exact search"),
-        ({"search": "lite", "system": "attardi-all"}, "lite search is for attardi-alls0s1, not for attardi-all"),
-        ({"search": "exact", "system": "swap"}, "no exact search for swap; there is one for attardi, "),
+        ({"search": "mst", "learner": "linear"}, "search='mst' is for graph-based learners, not for linear"),
+        ({"stacked": "model.tw"}, "stacked='model.tw' is for graph-based learners, not for network"),
+        ({"search": "mst", "beam": 4}, "a graph-based one has an exact search"),
+        ({"search": "mst", "oracle": "lazy"}, "a graph-based one has an exact search"),
+        (
+            {"search": "lite", "system": "attardi-all"},
+            "no lite search for attardi-all, only exact and mst and eisner",
+        ),
+        ({"search": "exact", "system": "swap"}, "no exact search for swap, only mst and eisner"),
         ({"search": "mst", "settings": {"margin": 1.0}}, "the arcs learner has no setting 'margin'"),
         ({"search": "mst", "folds": 1}, "folds=1: it should be a whole number, 2 or more"),
     ],
@@ -200,22 +203,22 @@ def stacked(files, monkeypatch):
     small_network(monkeypatch)
     train(learner="linear", settings={"epochs": 2}).save("guide.tw")
     reports = []
-    config = Config(search="mst", guide="guide.tw", folds=2, settings=ARCS)
+    config = Config(search="mst", stacked="guide.tw", folds=2, settings=ARCS)
     training = Training(config, toy_sentences(N_TRAIN), toy_sentences(2, seed=2), reports.append)
     *_, last = training.run()
-    assert reports == ["guide: fold 1 of 2 parsed", "guide: fold 2 of 2 parsed"]
+    assert reports == ["stacked parser: fold 1 of 2 parsed", "stacked parser: fold 2 of 2 parsed"]
     return training, last.parser
 
 
 def test_a_guide_is_asked_about_sentences_it_has_not_seen_and_becomes_part_of_the_model(stacked, files):
     training, parser = stacked
-    assert all(example.guess is not None for example in training.examples)
+    assert all(example.stacked is not None for example in training.examples)
     parser.save("stacked.tw")
     (files / "guide.tw").unlink()
     loaded = Parser.load("stacked.tw")
     dev = toy_sentences(10, seed=4)
     assert texts(loaded.parse_all(dev)) == texts(parser.parse_all(dev))
-    assert loaded.guide.description == parser.guide.description
+    assert loaded.stacked.description == parser.stacked.description
     loaded.save("again.tw")
     assert (files / "again.tw").read_bytes() == (files / "stacked.tw").read_bytes()
 
@@ -223,17 +226,17 @@ def test_a_guide_is_asked_about_sentences_it_has_not_seen_and_becomes_part_of_th
 def test_a_guided_model_cannot_be_a_guide_and_a_damaged_guide_is_noticed(stacked, files):
     _, parser = stacked
     parser.save("stacked.tw")
-    with pytest.raises(ConfigError, match="has a guide itself"):
-        Training(Config(search="mst", guide="stacked.tw", folds=2), toy_sentences(6))
+    with pytest.raises(ConfigError, match="is stacked itself"):
+        Training(Config(search="mst", stacked="stacked.tw", folds=2), toy_sentences(6))
     data = (files / "guide.tw").read_bytes()
     (files / "guide.tw").write_bytes(data[:-5])
     with pytest.raises(ModelError):
-        Training(Config(search="mst", guide="guide.tw", folds=2), toy_sentences(6))
+        Training(Config(search="mst", stacked="guide.tw", folds=2), toy_sentences(6))
 
 
 def test_the_guide_is_given_on_the_command_line(files, capfd):
     assert main(["train", "train.conllu", "-o", "guide.tw", "--learner", "linear", "--epochs", "1"]) == 0
     options = ["--search", "mst", "--guide", "guide.tw", "--set", "folds=2", "--epochs", "1"]
     assert main(["train", "train.conllu", "-o", "stacked.tw", *options]) == 0
-    assert "guide: fold 2 of 2 parsed" in capfd.readouterr().err
+    assert "stacked parser: fold 2 of 2 parsed" in capfd.readouterr().err
     assert main(["parse", "-m", "stacked.tw", "dev.conllu", "-o", "out.conllu"]) == 0

@@ -227,8 +227,8 @@ def test_coverage_takes_files_before_and_after_the_systems(capsys):
         (["--system", "attardi", "--reduces", "s0-s1"], "is not of the form s0>s1"),
         (["--system", "attardi", "--reduces", "s0>s1"], "needs s1>s0"),
         (["--system", "attardi", "--degree", "0"], "1 to 9"),
-        (["--system", "covington", "--max-degree", "-1"], "a degree is 0, 1, 2"),
-        (["--system", "three-step", "--first", "swap"], "is not a projective system"),
+        (["--system", "covington", "--max-degree", "-1"], "it should be 0 or more"),
+        (["--system", "three-step", "--first", "swap"], "choose from arc-eager"),
     ],
 )
 def test_wrong_options_say_what_would_be_right(capsys, argv, message):

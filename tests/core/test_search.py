@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from exhaustive import COMPILED, everything, over_variants, with_any_and_single_root
+from tanglewood.core.actions import Actions
 from tanglewood.core.addresses import Addresses
 from tanglewood.core.beam import Beam
 from tanglewood.core.search import Search
 from tanglewood.core.state import State
 from tanglewood.errors import ConfigError
-from tanglewood.learners.network.core import LABEL_SLOTS, N_DISTANCES, N_FLAGS, SLOTS, NetworkCore
-from tanglewood.learners.network.learner import label_sets
+from tanglewood.learners.network.core import N_DISTANCES, N_FLAGS, NetworkCore, label_sets
 from tanglewood.systems import make_system
 from tanglewood.treebank.tree import Tree
 from toy import Views, hidden_layer, log_softmax, node_at
@@ -33,8 +33,8 @@ class RandomNetwork:
         n_sets = sum(move.labelled for move in system.moves)
         shapes = {
             "hidden.bias": (HIDDEN,),
-            "hidden.empty": (len(SLOTS), HIDDEN),
-            "hidden.labels": (len(LABEL_SLOTS), n_labels + 2, HIDDEN),
+            "hidden.empty": (len(system.slots), HIDDEN),
+            "hidden.labels": (len(system.label_slots), n_labels + 2, HIDDEN),
             "hidden.distance": (N_DISTANCES, HIDDEN),
             "hidden.flags": (N_FLAGS, HIDDEN),
             "move.weight": (system.n_moves, HIDDEN),
@@ -45,11 +45,12 @@ class RandomNetwork:
         small = {name: chance.normal(0, 0.6, shape).astype(np.float32) for name, shape in shapes.items()}
         self.system, self.n, self.n_labels, self.root_label = system, n, n_labels, root_label
         self.sets = label_sets(system)
-        core = NetworkCore(small, self.sets)
+        actions = Actions(system, [str(label) for label in range(n_labels)], root_label)
+        core = NetworkCore(small, actions)
         before = 3  # rows of another sentence
-        rows = chance.normal(0, 0.6, (before + n + 1, len(SLOTS) * HIDDEN)).astype(np.float32)
+        rows = chance.normal(0, 0.6, (before + n + 1, len(system.slots) * HIDDEN)).astype(np.float32)
         core.use(rows, before)
-        self.search = Search(system, core, n_labels, root_label)
+        self.search = Search(actions, core)
         self.parameters = {name: value.astype(float) for name, value in small.items()}
         self.rows = rows[before:].astype(float)
         self.known = {}
@@ -58,7 +59,7 @@ class RandomNetwork:
     def _hidden(self, s):
         seen = everything(s)  # many derivations pass through the same state
         if seen not in self.known:
-            self.known[seen] = hidden_layer(self.parameters, self.rows, Views([s]))[0]
+            self.known[seen] = hidden_layer(self.parameters, self.rows, Views(self.system, [s]))[0]
         return self.known[seen]
 
     def moves(self, s):

@@ -11,12 +11,13 @@ import pytest
 
 from brute_trees import is_tree
 from exhaustive import COMPILED, claimed_trees, trees, with_any_and_single_root
+from tanglewood.decoders import make_decoder
 from tanglewood.decoders.base import score_table, tree_value
 from tanglewood.decoders.eisner import Eisner
 from tanglewood.decoders.matrix_tree import MatrixTree
 from tanglewood.decoders.spanning import SpanningTree
 from tanglewood.errors import ConfigError
-from tanglewood.systems import make_decoder, make_system
+from tanglewood.systems import make_system
 from tanglewood.treebank import Tree
 
 FAMILY = ("attardi", "attardi-alldeg1", "attardi-all", "attardi-alls0s1")  # searched exactly
@@ -228,6 +229,6 @@ def test_memory_is_known_beforehand_and_grows_with_the_sentence():
 
 def test_an_unknown_search_is_refused():
     with pytest.raises(
-        ConfigError, match="unknown search 'oak' for a model of arcs; choose from exact, lite, mst, eisner"
+        ConfigError, match="unknown search 'oak' for a graph-based model; choose from exact, lite, mst, eisner"
     ):
         make_decoder("oak", make_system("swap"))

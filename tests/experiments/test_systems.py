@@ -33,8 +33,8 @@ NAMED = {
     "Su, lazy oracle": {"system": "swap", "oracle": "lazy"},
     "Spp": {"system": "arc-standard", "pseudo_projective": "head"},
     "Malt-06 features, SVM": {"learner": "svm", "settings": {"features": "nivre2006"}, "pseudo_projective": "head"},
-    "MST": {"search": "mst", "guide": ""},
-    "MST + Malt, stacked": {"search": "mst", "guide": "malt-06.tw"},
+    "MST": {"search": "mst", "stacked": ""},
+    "MST + Malt, stacked": {"search": "mst", "stacked": "malt-06.tw"},
     "Covington, d = 0": {"system": "covington", "options": {"max_degree": 0}},
     "Covington, d = 1": {"system": "covington", "options": {"max_degree": 1}},
     "Covington, d = 2": {"system": "covington", "options": {"max_degree": 2}},
@@ -151,9 +151,9 @@ def test_the_commands_give_the_trees_that_were_scored(finished, tmp_path, monkey
     for file in treebank.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
     commands = results_of(folder)["commands"]
-    for text in (*(commands[row.guide] if row.guide else ()), *commands[name]):
+    for text in (*(commands[row.stacked] if row.stacked else ()), *commands[name]):
         assert main(shlex.split(text)[1:]) == 0
-    words = ["test.conllu", *([] if row.guide or name == "mst" else ["--beam", "1"])]
+    words = ["test.conllu", *([] if row.stacked or name == "mst" else ["--beam", "1"])]
     if row.is_tagged:
         blank = [sentence.with_columns(*[["_"] * len(sentence)] * 4) for sentence in read(tmp_path / "test.conllu")]
         (tmp_path / "test.conllu").write_text("".join(sentence.to_text() for sentence in blank))

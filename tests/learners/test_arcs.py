@@ -21,13 +21,15 @@ SMALL_LABELS = ("d.upos h.upos", "d.feats h-d.direction", "d.form h-d.direction"
 def new_learner(seed=1, small=False, root=True, **options):
     from test_linear import LABELS
 
+    from tanglewood.core.actions import Actions
     from tanglewood.learners.arcs.learner import ArcLearner, ArcOptions
     from tanglewood.learners.arcs.templates import SHIPPED, ArcTemplates
-    from tanglewood.learners.base import Task
     from tanglewood.systems import make_system
 
-    task = Task(make_system("swap", single_root=True), LABELS, LABELS.index("root") if root else -1)
-    return ArcLearner(task, ArcTemplates(SMALL_ARCS, SMALL_LABELS) if small else SHIPPED, ArcOptions(**options), seed)
+    actions = Actions(make_system("swap", single_root=True), LABELS, LABELS.index("root") if root else -1)
+    return ArcLearner(
+        actions, ArcTemplates(SMALL_ARCS, SMALL_LABELS) if small else SHIPPED, ArcOptions(**options), seed
+    )
 
 
 def quick_learner(**options):
@@ -40,18 +42,18 @@ def quick_learner(**options):
 def learn(learner, epochs, examples=None, search="mst"):
     from test_linear import treebank
 
-    from tanglewood.systems import make_decoder
+    from tanglewood.decoders import make_decoder
 
-    decoder = make_decoder(search, learner.task.system)
+    decoder = make_decoder(search, learner.actions.system)
     return [learner.epoch(examples or treebank(), decoder) for _ in range(epochs)]
 
 
 def parse(model, examples, search="mst"):
-    from tanglewood.systems import make_decoder
+    from tanglewood.decoders import make_decoder
 
-    decoder = make_decoder(search, model.task.system)
+    decoder = make_decoder(search, model.actions.system)
     workspace = model.workspace()
-    guesses = [example.guess for example in examples if example.guess]
+    guesses = [example.stacked for example in examples if example.stacked]
     workspace.encode([example.words for example in examples], guesses)
     parses = []
     for index in range(len(examples)):
@@ -107,8 +109,8 @@ def test_templates_of_ones_own(tmp_path):
 
     file = tmp_path / "mine.toml"
     file.write_text(f"arcs = {list(SMALL_ARCS)}\nlabels = {list(SMALL_LABELS)}\n")
-    task = new_learner().task
-    learner = ArcLearner.begin(task, [], ArcOptions(templates=str(file)), 1)
+    actions = new_learner().actions
+    learner = ArcLearner.begin(actions, [], ArcOptions(templates=str(file)), 1)
     assert learner.templates.arcs == SMALL_ARCS
     learn(learner, 1)
     assert parse(learner.model(), treebank())
@@ -144,10 +146,12 @@ def test_scores_are_the_sums_of_the_weights_of_the_features():
                     continue
                 (score,) = model.tables["arcs"].score(array("i", features[0].extract(state, head, word)))
                 if head == 0 and root:
-                    best = model.task.root_label
+                    best = model.actions.root_label
                 else:
                     labels = model.tables["labels"].score(array("i", features[1].extract(state, head, word)))
-                    best = max((k for k in range(len(labels)) if k != model.task.root_label), key=lambda k: labels[k])
+                    best = max(
+                        (k for k in range(len(labels)) if k != model.actions.root_label), key=lambda k: labels[k]
+                    )
                     score += labels[best]
                 assert arcs.scores[head, word] == pytest.approx(score, rel=1e-5, abs=1e-6)
                 assert arcs.labels[head, word] == best
@@ -199,16 +203,16 @@ def test_a_guess_helps_where_it_is_right_and_is_asked_for():
 
     from tanglewood.errors import ConfigError
     from tanglewood.learners.arcs.learner import ArcLearner, ArcOptions
-    from tanglewood.learners.arcs.templates import GUIDED
-    from tanglewood.learners.base import Guess
+    from tanglewood.learners.arcs.templates import STACKED
+    from tanglewood.learners.base import StackedTree
 
-    examples = [replace(e, guess=Guess(e.heads, e.labels)) for e in treebank(1, 20)]
-    task = new_learner().task
-    learner = ArcLearner(task, GUIDED, ArcOptions(), 1, guided=True)
+    examples = [replace(e, stacked=StackedTree(e.heads, e.labels)) for e in treebank(1, 20)]
+    actions = new_learner().actions
+    learner = ArcLearner(actions, STACKED, ArcOptions(), 1, stacked=True)
     learn(learner, 3, examples)
-    unseen = [replace(e, guess=Guess(e.heads, e.labels)) for e in treebank(2, 10)]
+    unseen = [replace(e, stacked=StackedTree(e.heads, e.labels)) for e in treebank(2, 10)]
     assert [heads for heads, _ in parse(learner.model(), unseen)] == [list(e.heads) for e in unseen]
-    with pytest.raises(ConfigError, match="trained with a guide"):
+    with pytest.raises(ConfigError, match="stacked on another parser"):
         parse(learner.model(), treebank(2, 10))
 
 
@@ -226,7 +230,7 @@ def test_saved_and_loaded_models_score_alike_and_seeds_decide():
     first, twin, other = (learner.model() for learner in learners)
     assert model_bytes(first) == model_bytes(twin)
     assert model_bytes(first) != model_bytes(other)
-    again = ArcModel.load(first.task, first.arrays(), first.settings())
+    again = ArcModel.load(first.actions, first.arrays(), first.settings())
     assert parse(again, treebank(5)) == parse(first, treebank(5))
     assert again.settings() == first.settings()
 
@@ -249,14 +253,14 @@ def test_going_on_from_a_state_is_as_if_nothing_had_happened():
     assert model_bytes(resumed.model()) == model_bytes(straight.model())
 
 
-def test_sharpness_makes_held_out_heads_probable():
+def test_a_temperature_makes_held_out_heads_probable():
     from test_linear import treebank
 
     learner = quick_learner()
     learn(learner, 4, treebank(1, 30))
     model = learner.model()
-    model.sharpen(treebank(2, 10))
-    assert model.sharpness > 1  # nearly all are right: the model may be sure
+    model.calibrate(treebank(2, 10))
+    assert model.temperature < 1  # nearly all are right: the model may be sure
 
 
 @pytest.mark.parametrize("options", [{"epochs": 0}, {"most": 0.0}, {"head_cost": 0.0}, {"label_cost": -1.0}])

@@ -9,8 +9,9 @@ from test_linear import LABELS, SMALL_LABELS, treebank
 from tanglewood.core.addresses import Addresses
 from tanglewood.errors import ConfigError
 from tanglewood.learners.features import FeatureSet
-from tanglewood.learners.linear.learner import WordNumbers, shape_of
 from tanglewood.learners.templates import SHIPPED, Templates
+from tanglewood.ml.word_features import shape_of
+from tanglewood.ml.word_table import WordNumbers
 from tanglewood.systems import make_system
 
 

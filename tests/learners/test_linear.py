@@ -61,18 +61,18 @@ def treebank(seed=7, n_sentences=EXAMPLES, crossing=True):
 
 
 def new_learner(system_name="swap", seed=1, small=False, **options):
-    from tanglewood.learners.base import Task
+    from tanglewood.core.actions import Actions
     from tanglewood.learners.linear.learner import LinearLearner
     from tanglewood.learners.templates import SHIPPED, Templates
     from tanglewood.systems import make_system
 
-    task = Task(make_system(system_name, single_root=system_name == "swap"), LABELS, LABELS.index("root"))
+    actions = Actions(make_system(system_name, single_root=system_name == "swap"), LABELS, LABELS.index("root"))
     templates = Templates(SMALL_MOVES, SMALL_LABELS) if small else SHIPPED
-    return LinearLearner(task, templates=templates, seed=seed, **options)
+    return LinearLearner(actions, templates=templates, seed=seed, **options)
 
 
 def learn(learner, epochs, examples=None):
-    system = learner.task.system
+    system = learner.actions.system
     oracle = system.oracle("lazy" if "lazy" in system.oracles else None)
     return [learner.epoch(examples or treebank(), oracle) for _ in range(epochs)]
 
@@ -85,7 +85,7 @@ def parse(model, sentences):
     workspace.encode(sentences)
     parses = []
     for index, words in enumerate(sentences):
-        search = Search(model.task.system, workspace.turn_to(index), len(model.task.labels), model.task.root_label)
+        search = Search(model.actions, workspace.turn_to(index))
         state = State(len(words))
         search.greedy(state)
         parses.append((state.word_heads(), state.word_labels()))
@@ -227,7 +227,7 @@ def test_a_loaded_model_parses_the_same():
     for name, values in model.arrays().items():
         view = memoryview(values)
         arrays[name] = memoryview(view.tobytes()).cast("B").cast(view.format)  # read-only, as from a file
-    loaded = LinearModel.load(model.task, arrays, json.loads(json.dumps(model.settings())))
+    loaded = LinearModel.load(model.actions, arrays, json.loads(json.dumps(model.settings())))
     sentences = [example.words for example in treebank(3, 30)]
     assert parse(loaded, sentences) == parse(model, sentences)
     assert model_bytes(loaded) == model_bytes(model)
@@ -276,13 +276,13 @@ def test_averages_are_those_of_all_moments():
 
 
 def test_too_many_labels_give_an_error():
+    from tanglewood.core.actions import Actions
     from tanglewood.errors import ConfigError
-    from tanglewood.learners.base import Task
     from tanglewood.learners.linear.learner import LinearLearner
     from tanglewood.systems import make_system
 
     with pytest.raises(ConfigError, match="at most 4096 labels"):
-        LinearLearner(Task(make_system("swap"), [str(i) for i in range(5000)], -1))
+        LinearLearner(Actions(make_system("swap"), [str(i) for i in range(5000)], -1))
 
 
 def test_compiled_and_interpreted_builds_agree():

@@ -11,11 +11,13 @@ import pytest
 
 from exhaustive import COMPILED
 from tanglewood.core.beam import Beam
+from tanglewood.core.search import Search
 from tanglewood.core.state import State
 from tanglewood.errors import ConfigError
-from tanglewood.learners.linear.learner import LinearLearner, LinearOptions, WordNumbers, feature_sets
+from tanglewood.learners.linear.learner import LinearLearner, LinearOptions, feature_sets
 from tanglewood.learners.templates import Templates
 from tanglewood.measure.scores import evaluate
+from tanglewood.ml.word_table import WordNumbers
 from tanglewood.ml.words import words_of
 from tanglewood.parser import Parser
 from tanglewood.training.config import Config
@@ -30,9 +32,9 @@ LABELS = 2  # best ones that a beam follows
 class Twin:
     """The same learner with dictionaries and lists of whole derivations."""
 
-    def __init__(self, task, width):
-        self.task, self.system, self.width = task, task.system, width
-        self.moves, self.labels, self.tags = feature_sets(task, TEMPLATES)
+    def __init__(self, actions, width):
+        self.actions, self.system, self.width = actions, actions.system, width
+        self.moves, self.labels, self.tags = feature_sets(actions, TEMPLATES)
         self.weights = {"moves": defaultdict(float), "labels": defaultdict(float)}
 
     def features(self, s, move, label):
@@ -41,7 +43,7 @@ class Twin:
         if len(self.system.legal_moves(s)) > 1:
             found += [("moves", key, move) for key in self.moves.extract(s)]
         head, dependent = self.system.arc(s, move)
-        if label >= 0 and not (head == 0 and self.task.root_label >= 0):
+        if label >= 0 and not (head == 0 and self.actions.root_label >= 0):
             tags = self.system.moves[move].tags
             keys = self.tags.extract(s, -1, -1, move + 1) if tags else self.labels.extract(s, head, dependent, move + 1)
             found += [("labels", key, label) for key in keys]
@@ -50,17 +52,17 @@ class Twin:
     def score(self, s, move, label):
         return sum(self.weights[table][key, which] for table, key, which in self.features(s, move, label))
 
-    def actions(self, s):
+    def successors(self, s):
         """All that a beam looks at, in its order."""
         for move in self.system.legal_moves(s):
             head, _ = self.system.arc(s, move)
-            root = self.task.root_label
+            root = self.actions.root_label
             if not self.system.moves[move].labelled:
                 yield move, -1
             elif head == 0 and root >= 0:
                 yield move, root
             else:
-                names = self.task.tags if self.system.moves[move].tags else self.task.labels
+                names = self.actions.tags if self.system.moves[move].tags else self.actions.labels
                 fitting = [n for n in range(len(names)) if self.system.is_legal(s, move, n)]
                 if not self.system.moves[move].tags:
                     fitting = [label for label in fitting if label != root]
@@ -89,7 +91,7 @@ class Twin:
                 if self.system.is_final(s):
                     candidates.append((score, history, s))
                     continue
-                for move, label in self.actions(s):
+                for move, label in self.successors(s):
                     after = s.copy()
                     self.system.apply(after, move, label)
                     candidates.append((score + self.score(s, move, label), [*history, (move, label)], after))
@@ -123,12 +125,12 @@ def weights_of(learnt):
 def test_weights_are_those_of_the_slow_twin(system, width):
     config = Config(system=system, learner="linear", settings={"epochs": 1})
     training = Training(config, toy_sentences(5, 4))
-    task, examples, oracle = training.task, training.examples, training.teacher
+    actions, examples, oracle = training.actions, training.examples, training.teacher
     if system == "joint-swap":  # all tags are offered for all words
-        offers = array("i", [*range(len(task.tags)), 0])
+        offers = array("i", [*range(len(actions.tags)), 0])
         examples = [replace(example, tag_candidates=offers * (len(example.words) + 1)) for example in examples]
-    learner = LinearLearner(task, templates=TEMPLATES, train_beam=width, most=STEP)
-    twin = Twin(task, width)
+    learner = LinearLearner(actions, templates=TEMPLATES, train_beam=width, most=STEP)
+    twin = Twin(actions, width)
     words, offsets = WordNumbers().table([example.words for example in examples])
     chance = Random(1)
     for _ in range(3):
@@ -183,10 +185,10 @@ def test_scores_are_added_as_they_are(trained):
     """The score of the best derivation is the sum of its moves' and labels' scores, and no log-probability."""
     (sentence,) = toy_sentences(1, 3)
     parser = trained[-1]
-    task = parser.model.task
+    actions = parser.model.actions
     workspace = parser.model.workspace()
     workspace.encode([words_of(sentence)])
-    search = task.search(workspace.turn_to(0))
+    search = Search(actions, workspace.turn_to(0))
     plain, normalized = Beam(search, 4, normalized=False), Beam(search, 4)
     assert plain.parse(State(len(sentence)))[0] > 0 >= normalized.parse(State(len(sentence)))[0]
 

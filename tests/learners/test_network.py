@@ -6,20 +6,21 @@ import numpy as np
 import pytest
 
 from exhaustive import COMPILED
+from tanglewood.core.actions import Actions
 from tanglewood.errors import ConfigError
 from tanglewood.learners import learner_class
-from tanglewood.learners.base import Example, Task
+from tanglewood.learners.base import Example
 from tanglewood.learners.network import learner as network
-from tanglewood.learners.network.learner import NetworkLearner, NetworkOptions, Sizes, label_sets
+from tanglewood.learners.network.core import label_sets
+from tanglewood.learners.network.learner import NetworkLearner, NetworkOptions, Sizes, vocabulary_of
 from tanglewood.ml import products
 from tanglewood.ml.adam import Adam
 from tanglewood.ml.encoder import TimeSteps, lstm_backward, lstm_forward, number_words
-from tanglewood.ml.words import ROOT_PIECES, Vocabulary, pieces, words_of
+from tanglewood.ml.words import words_of
 from tanglewood.systems import make_system
-from tanglewood.training.loop import choose_oracle
 from toy import Views, hidden_layer, log_softmax, toy_sentences
 
-TINY = {"form": 3, "lemma": 2, "upos": 2, "xpos": 2, "feats": 3, "affixes": 2}
+TINY = {"lower": 3, "lemma": 2, "upos": 2, "xpos": 2, "feats": 3, "affixes": 2}
 NO_DROPOUT = {"drop_input": 0.0, "drop_context": 0.0, "drop_hidden": 0.0, "drop_form": 0.0, "drop_lemma": 0.0}
 LENGTHS = [3, 1, 5, 5, 2]
 
@@ -45,21 +46,21 @@ class Twin:
 
     def __init__(self, learner, examples):
         self.learner = learner
-        self.task = learner.task
+        self.actions = learner.actions
         self.examples = examples
         self.states, self.offsets, self.legal, self.targets, self.labels = [], [], [], [], []
         self.masks = []
         batch = learner._encoder.batch
         self.lengths = batch.lengths
         self.single = batch.single
-        ends = [*batch.feat_starts[1:], len(batch.feats)]
-        self.feats = [batch.feats[start:end] for start, end in zip(batch.feat_starts, ends, strict=True)]
-        self.affixes = batch.affixes
+        feats, starts = batch.bags["feats"]
+        self.feats = [feats[start:end] for start, end in zip(starts, [*starts[1:], len(feats)], strict=True)]
+        self.affixes = batch.several["affixes"]
 
     def rows(self, p):
         vectors = []
         for node, (form, lemma, upos, xpos) in enumerate(self.single):
-            single = [p["embed.form"][form], p["embed.lemma"][lemma], p["embed.upos"][upos], p["embed.xpos"][xpos]]
+            single = [p["embed.lower"][form], p["embed.lemma"][lemma], p["embed.upos"][upos], p["embed.xpos"][xpos]]
             sums = [p["embed.feats"][self.feats[node]].sum(0), p["embed.affixes"][self.affixes[node]].sum(0)]
             vectors.append(np.concatenate([*single, *sums]))
         inputs = np.array(vectors) * self.learner._encoder.input_mask
@@ -89,48 +90,48 @@ class Twin:
         offset = 0
         for example in self.examples:
             oracle.bind(example.heads, example.labels)
-            s = self.task.system.start(len(example.words))
-            while not self.task.system.is_final(s):
+            s = self.actions.system.start(len(example.words))
+            while not self.actions.system.is_final(s):
                 mask = np.ones(len(p["hidden.bias"]))
                 if keep < 1:
                     for k in range(len(mask)):  # the minimal standard generator
                         chance = chance * 48271 % 2147483647
                         mask[k] = 1 / keep if chance / 2147483647 < keep else 0
-                hidden = hidden_layer(p, rows, Views([s], [offset]))[0] * mask
+                hidden = hidden_layer(p, rows, Views(self.actions.system, [s], [offset]))[0] * mask
                 scores = hidden @ p["move.weight"].T + p["move.bias"]
                 costs = oracle.costs(s)
-                legal = self.task.system.legal_moves(s)
+                legal = self.actions.system.legal_moves(s)
                 target = max((move for move in legal if costs[move] == 0), key=lambda move: scores[move])
-                label = oracle.action(s)[1] if self.task.system.label_matters else -1
-                head, dependent = self.task.system.arc(s, target, label)
+                label = oracle.action(s)[1] if self.actions.system.label_matters else -1
+                head, dependent = self.actions.system.arc(s, target, label)
                 if dependent > 0:
                     label = example.labels[dependent]
                 self.states.append(s.copy())
                 self.offsets.append(offset)
                 self.masks.append(mask)
-                self.legal.append([move in legal for move in range(self.task.system.n_moves)])
+                self.legal.append([move in legal for move in range(self.actions.system.n_moves)])
                 self.targets.append(target)
                 self.labels.append(label if self._is_learnt(target, label, head) else -1)
-                self.task.system.apply(s, target, label)
+                self.actions.system.apply(s, target, label)
             offset += len(example.words) + 1
-        self.views = Views(self.states, self.offsets)
+        self.views = Views(self.actions.system, self.states, self.offsets)
         self.legal = np.array(self.legal)
         self.masks = np.array(self.masks)
 
     def _is_learnt(self, move, label, head):
         """Only labels of moves that take one, and no label whose arc comes from 0: that is settled."""
-        is_root = self.task.root_label >= 0 and (head == 0 or label == self.task.root_label)
-        return self.task.system.moves[move].labelled and not is_root
+        is_root = self.actions.root_label >= 0 and (head == 0 or label == self.actions.root_label)
+        return self.actions.system.moves[move].labelled and not is_root
 
     def log_probabilities(self, p):
         hidden = hidden_layer(p, self.rows(p), self.views) * self.masks
         scores = hidden @ p["move.weight"].T + p["move.bias"]
         moves = log_softmax(np.where(self.legal, scores, -1e300))[np.arange(len(self.targets)), self.targets]
         with_label = [i for i, label in enumerate(self.labels) if label >= 0]
-        sets = np.array(label_sets(self.task.system))[[self.targets[i] for i in with_label]]
+        sets = np.array(label_sets(self.actions.system))[[self.targets[i] for i in with_label]]
         scores = np.einsum("dh,dhl->dl", hidden[with_label], p["label.weight"][sets]) + p["label.bias"][sets]
-        if self.task.root_label >= 0:
-            scores[:, self.task.root_label] = -1e300
+        if self.actions.root_label >= 0:
+            scores[:, self.actions.root_label] = -1e300
         labels = log_softmax(scores)[np.arange(len(with_label)), [self.labels[i] for i in with_label]]
         return moves, labels
 
@@ -184,15 +185,15 @@ def one_epoch(monkeypatch, name, settings, with_root_label=True, sizes=(6, 2, 5)
     labels, examples = examples_of(sentences)
     labels += more_labels
     system = make_system(name, single_root=True)
-    task = Task(system, labels, labels.index("root") if with_root_label else -1)
-    learner = NetworkLearner(task, Vocabulary.of(sentences), NetworkOptions(**settings).resolved(100), seed=5)
+    actions = Actions(system, labels, labels.index("root") if with_root_label else -1)
+    learner = NetworkLearner(actions, vocabulary_of(sentences), NetworkOptions(**settings).resolved(100), seed=5)
     monkeypatch.setattr(network, "random_batches", lambda lengths, *_: [list(range(len(lengths)))])
     noise = np.random.default_rng(2)
     for name in learner._parameters:
         learner._parameters[name] += noise.normal(0, 0.3, learner._parameters[name].shape).astype(np.float32)
     learner._adam = Recorder(learner._parameters)
     chance = learner._trainer.chance
-    oracle = system.oracle(choose_oracle(system))
+    oracle = system.oracle(system.training_oracle())
     loss = learner.epoch(examples, oracle)
     twin = Twin(learner, examples)
     parameters = {key: value.astype(np.float64) for key, value in learner._parameters.items()}
@@ -253,7 +254,7 @@ def test_exploring_leaves_the_derivations_of_the_oracle_from_the_second_epoch_on
     for explore in (0.0, 1.0):
         system = make_system("swap", single_root=True)
         options = NetworkOptions(explore=explore, **NO_DROPOUT).resolved(100)
-        learner = NetworkLearner(Task(system, labels, labels.index("root")), Vocabulary.of(sentences), options, 1)
+        learner = NetworkLearner(Actions(system, labels, labels.index("root")), vocabulary_of(sentences), options, 1)
         oracle = system.oracle("lazy")
         losses = [learner.epoch(examples, oracle) for _ in range(2)]
         states[explore] = (losses[0], learner._trainer.n_states)
@@ -265,12 +266,12 @@ def test_rare_moves_are_favoured_by_how_rare_they_are():
     sentences = toy_sentences(20)
     labels, examples = examples_of(sentences)
     system = make_system("swap", single_root=True)
-    task = Task(system, labels, labels.index("root"))
+    actions = Actions(system, labels, labels.index("root"))
     oracle = system.oracle("lazy")
     biases = {}
     for share in (0.0, 0.5):
         options = NetworkOptions(explore=0.0, favour_rare=share).resolved(100)
-        learner = NetworkLearner(task, Vocabulary.of(sentences), options, 1)
+        learner = NetworkLearner(actions, vocabulary_of(sentences), options, 1)
         for _ in range(2):
             learner.epoch(examples, oracle)
         biases[share] = learner.model().parameters["move.bias"]
@@ -424,16 +425,17 @@ def test_rows_used_in_every_step_are_updated_like_a_whole_parameter():
 
 def test_words_are_numbered_with_0_for_the_unknown_and_1_for_the_root():
     sentences = toy_sentences(10)
-    vocabulary = Vocabulary.of(sentences)
+    vocabulary = vocabulary_of(sentences)
     batch = number_words(vocabulary, [words_of(sentences[0]), [("Zibzab", "?", "?", "?", "Odd=Yes|Case=Nom")]])
     assert batch.lengths == [len(sentences[0]) + 1, 2]
     assert batch.single[0].tolist() == [1, 1, 1, 1]
     assert batch.single[batch.offsets[1]].tolist() == [1, 1, 1, 1]
     assert batch.single[-1].tolist() == [0, 0, 0, 0]
-    assert batch.feats[batch.feat_starts[-1] :].tolist() == [0, vocabulary.numbers["feats"]["Case=Nom"]]
+    feats, starts = batch.bags["feats"]
+    assert feats[starts[-1] :].tolist() == [0, vocabulary.numbers["feats"]["Case=Nom"]]
     assert (batch.single[1 : batch.offsets[1]] > 1).all()
-    assert vocabulary.number(ROOT_PIECES) == ([1, 1, 1, 1], [1], [1] * 5)
-    assert vocabulary.number(pieces(("WUG", "_", "_", "_", "_")))[0][0] == vocabulary.numbers["form"]["wug"]
+    assert vocabulary.root() == [[1], [1], [1], [1], [1], [1] * 5]
+    assert vocabulary.number(("WUG", "_", "_", "_", "_"))[0] == [vocabulary.numbers["lower"]["wug"]]
 
 
 @pytest.mark.parametrize("name", ["<unknown>", "<root>", "<UNKNOWN>"])
@@ -441,7 +443,7 @@ def test_a_word_called_like_the_unknown_or_the_root_does_not_upset_the_numbers(n
     sentences = [s.with_tree(s.tree) for s in toy_sentences(6)]
     for sentence in sentences:
         sentence.words[0] = (sentence.words[0][0], name, name, *sentence.words[0][3:])
-    vocabulary = Vocabulary.of(sentences)
+    vocabulary = vocabulary_of(sentences)
     for field, numbers in vocabulary.numbers.items():
         assert list(numbers.values()) == list(range(len(numbers))), field
         assert len(vocabulary.counts[field]) == len(numbers)

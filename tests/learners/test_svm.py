@@ -54,14 +54,14 @@ def random_problem(seed, n_classes):
 
 def learner_of(name, options, n_classes):
     """A learner whose features are given, not taken from configurations: only its last steps are used."""
+    from tanglewood.core.actions import Actions
     from tanglewood.learners import learner_class
-    from tanglewood.learners.base import Task
     from tanglewood.systems import make_system
 
     options = learner_class(name, "Options")(**options)
-    task = Task(make_system("swap"), ["dep"], -1)
+    actions = Actions(make_system("swap"), ["dep"], -1)
     wide = [f"s0.feats b{i}.feats" for i in range(3)]  # room for many features
-    return learner_class(name, "Learner")(task, wide, [], options, 1)
+    return learner_class(name, "Learner")(actions, wide, [], options, 1)
 
 
 def trained_core(name, seed, n_classes, **options):
@@ -418,11 +418,14 @@ def test_unread_words_are_those_that_were_never_on_the_stack(name):
 
 def test_valencies_and_labels_of_a_side_are_features():
     from tanglewood.learners.features import FeatureSet
-    from tanglewood.learners.linear.learner import WordNumbers
+    from tanglewood.ml.word_table import WordNumbers
     from tanglewood.systems import make_system
 
     system, random = make_system("three-step"), Random(3)
-    valencies, side = FeatureSet(["later:valencies"]), FeatureSet(["later:b0.head.sidelabels"])
+    from tanglewood.core.actions import Actions
+
+    actions = Actions(system, [])
+    valencies, side = (FeatureSet([f"later:{atom}"], actions=actions) for atom in ("valencies", "b0.head.sidelabels"))
     words = [(f"w{i}", "_", "X", "_", "_") for i in range(7)]
     table, (offset,) = WordNumbers().table([words])
     seen = {"valencies": {}, "side": {}}

@@ -180,7 +180,7 @@ def test_one_thread_answers_each_sentence_from_a_pipe_at_once(folder):
 
 
 def children_of(pid):
-    path = Path(f"/proc/{pid}/task/{pid}/children")
+    path = Path(f"/proc/{pid}/actions/{pid}/children")
     if not path.exists():
         pytest.skip("this system does not list the children of a process")
     return [int(child) for child in path.read_text().split()]

@@ -6,7 +6,6 @@ import json
 from array import array
 from itertools import product
 from random import Random
-from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,10 +13,11 @@ from hypothesis import strategies as st
 
 from brute_trees import all_trees, random_heads
 from exhaustive import COMPILED, key, number_of, reachable_trees, trees
+from tanglewood.core.actions import Actions
 from tanglewood.core.beam import Beam
+from tanglewood.core.search import Search
 from tanglewood.core.state import State
 from tanglewood.errors import ConfigError
-from tanglewood.learners.base import Task
 from tanglewood.learners.features import FeatureSet
 from tanglewood.learners.linear.learner import LinearLearner, WordNumbers
 from tanglewood.learners.tag_candidates import Tagging
@@ -189,10 +189,10 @@ def test_offers_must_fit_the_sentence():
 def test_searches_give_offered_tags_only_and_labels_of_arcs_to_arcs(width, root_label, n, data):
     """The scorer has learnt nothing, so ties decide: the first that fits."""
     offered = {word: data.draw(offered_tags) for word in range(1, n + 1)}
-    task = Task(make_system("joint-swap", single_root=True), ["a", "root"], root_label, ["X", "Y", "Z"])
-    workspace = LinearLearner(task).model().workspace()
+    actions = Actions(make_system("joint-swap", single_root=True), ["a", "root"], root_label, ["X", "Y", "Z"])
+    workspace = LinearLearner(actions).model().workspace()
     workspace.encode([[("w", "w", "X", "_", "_")] * n])
-    search = task.search(workspace.turn_to(0))
+    search = Search(actions, workspace.turn_to(0))
     s = State(n)
     s.take_candidates(offers_of(offered, n))
     if width == 1:
@@ -227,7 +227,7 @@ def test_what_is_no_choice_is_passed_over(misc):
 
 
 def tagging(**options):
-    return Tagging(Task(make_system("joint-swap", **options), ["root"], 0, ["ADJ", "NOUN", "VERB"]))
+    return Tagging(Actions(make_system("joint-swap", **options), ["root"], 0, ["ADJ", "NOUN", "VERB"]))
 
 
 def test_the_best_few_tags_near_the_best_are_offered_and_the_gold_one_when_learning():
@@ -253,8 +253,8 @@ def test_without_choices_the_tag_in_the_column_is_the_only_one_and_unknown_ones_
 def test_features_see_the_tags_given_on_the_stack_and_the_first_tags_in_the_buffer():
     words = [(form, form, "FIRST", "_", "_") for form in ("a", "b", "c")]
     table, (offset,) = WordNumbers().table([words])
-    numbers = [crc32(b"X"), crc32(b"Y")]
-    given = FeatureSet(["s0.upos", "b0.upos", "s0-b1.between"], tag_column="upos", tags=numbers)
+    actions = Actions(make_system("joint-swap"), [], tags=["X", "Y"])
+    given = FeatureSet(["s0.upos", "b0.upos", "s0-b1.between"], actions=actions)
     same = [("a", "a", "Y", "_", "_"), ("b", "b", "FIRST", "_", "_"), ("c", "c", "FIRST", "_", "_")]
     plain_table, (plain_offset,) = WordNumbers().table([same])
     plain = FeatureSet(["s0.upos", "b0.upos", "s0-b1.between"])
@@ -339,7 +339,7 @@ def test_the_same_seed_gives_the_same_bytes_and_a_file_gives_the_same_parser(amb
 def test_tags_may_be_those_of_the_other_column():
     train = toy_sentences(10)
     parser = learnt(train, 1, options={"tag_column": "xpos"})
-    assert parser.model.task.tags == sorted({tag for sentence in train for tag in sentence.xpos})
+    assert parser.model.actions.tags == sorted({tag for sentence in train for tag in sentence.xpos})
     for sentence, parsed in zip(train, parser.parse_all(train), strict=True):
         assert (parsed.upos, parsed.xpos) == (sentence.upos, sentence.xpos)  # one choice each
 
@@ -390,7 +390,7 @@ def test_a_model_file_holds_its_tagger_so_that_words_are_enough(whole, tmp_path)
     out = tmp_path / "parsed.conllu"
     assert main(["parse", "-m", str(tmp_path / "joint.tw"), str(tmp_path / "words.conllu"), "-o", str(out)]) == 0
     (parsed, *_) = sentences_of(out.read_text())
-    assert set(parsed.upos) <= set(parser.model.task.tags)
+    assert set(parsed.upos) <= set(parser.model.actions.tags)
     assert "TagChoices" not in out.read_text()
     assert "TagChoices" not in "".join(s.to_text() for s in pipeline.tag_text("ta wug zorps ."))
     assert "TagChoices" not in "".join(s.to_text() for s in pipeline.parse_text("ta wug zorps ."))
@@ -408,7 +408,7 @@ def test_training_on_the_command_line_learns_a_tagger_too(tmp_path, capsys, monk
     assert "  UPOS " in capsys.readouterr().err
     parser, pipeline = load_parts(tmp_path / "m.tw")
     assert pipeline is not None
-    assert parser.model.task.system.best_tags == 2
+    assert parser.model.actions.system.best_tags == 2
     assert "upos" in parser.description["dev"]
 
 

@@ -393,10 +393,10 @@ def test_an_unknown_system_is_answered_with_the_known_ones():
 @pytest.mark.parametrize(
     ("name", "options", "problem"),
     [
-        ("covington", {"max_degree": -1}, "max_degree=-1: a degree is 0, 1, 2"),
-        ("attardi", {"degree": 0}, "degree=0: the degree of an Attardi system is 1 to 9"),
-        ("attardi", {"degree": 10}, "degree=10: the degree of an Attardi system is 1 to 9"),
-        ("three-step", {"first": "swap"}, "first='swap' is not a projective system; choose from arc-eager"),
+        ("covington", {"max_degree": -1}, "max_degree=-1: it should be 0 or more"),
+        ("attardi", {"degree": 0}, "degree=0: it should be from 1 to 9"),
+        ("attardi", {"degree": 10}, "degree=10: it should be from 1 to 9"),
+        ("three-step", {"first": "swap"}, "first='swap': choose from arc-eager, arc-hybrid, arc-standard"),
         ("attardi", {"reduces": "s0>s1"}, "inventory 's0>s1' needs s1>s0"),
         ("attardi", {"reduces": ""}, "needs s1>s0"),
         ("attardi", {"reduces": "s1>s0,s0>b0"}, "reduce 's0>b0' is not of the form s0>s1"),

@@ -9,22 +9,24 @@ import pytest
 from test_network import Recorder, numerical_gradient
 
 from tanglewood.errors import ConfigError, ModelError
+from tanglewood.ml.word_features import FEATURES
+from tanglewood.ml.words import untagged
 from tanglewood.text import tagger as module
 from tanglewood.text.tagger import (
     COLUMNS,
+    EMBEDDED,
     TaggerLearner,
     TaggerOptions,
     Tags,
     TagWorker,
     _cross_entropy,
-    as_word,
     tag_scores,
     train_tagger,
 )
 from toy import log_softmax, toy_sentences
 
 QUICK = TaggerOptions(epochs=6, layers=1, batch_words=30, rate=0.02, drop_input=0.1, drop_context=0.1)
-TINY = {"form": 3, "lemma": 2, "upos": 2, "xpos": 2, "feats": 3, "affixes": 2}
+TINY = {"lower": 3, "form": 2, "short_shape": 2, "last": 2, "pieces": 3, "affixes": 2}
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +85,7 @@ def test_every_gradient_is_that_of_the_loss(monkeypatch):
     learner._learn(places)
     found = {name: gradient.copy() for name, gradient in learner._adam.gradients.items()}
     n_words = sum(len(learner._words[place]) for place in places)
-    for name in (module.OUTPUT, module.BIAS, "word.bias", "lstm1.backward.recurrent", "embed.upos"):
+    for name in (module.OUTPUT, module.BIAS, "word.bias", "lstm1.backward.recurrent", "embed.short_shape"):
         wanted = numerical_gradient(lambda: learner._learn(places) / n_words, learner._parameters[name], 1e-2)
         np.testing.assert_allclose(found[name], wanted, atol=1e-3, err_msg=name)
         assert np.abs(wanted).max() > 5e-3, name
@@ -146,10 +148,10 @@ def test_a_known_form_gets_its_lemma_and_a_new_one_a_rule(learnt):
 
 
 def test_endless_forms_are_looked_at_in_part_only():
-    word = as_word("x" * 100_000 + "|")
-    assert all(len(part) < 500 for part in word[2:])
-    assert as_word("|")[4]
-    assert as_word("A") == ("A", "A", "X", "a", "<a>")
+    seen = {name: FEATURES[name].values(untagged("x" * 100_000 + "|")) for name in ("short_shape", "last", "pieces")}
+    assert all(sum(map(len, values)) < 500 for values in seen.values())
+    assert FEATURES["pieces"].values(untagged("|"))
+    assert [FEATURES[name].values(untagged("A")) for name in EMBEDDED][:5] == [["a"], ["A"], ["X"], ["a"], ["<a>"]]
 
 
 def test_nothing_to_tag_and_nothing_to_learn_from(learnt):

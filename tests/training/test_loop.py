@@ -16,7 +16,7 @@ from tanglewood.measure.scores import evaluate
 from tanglewood.systems import SYSTEMS, make_system
 from tanglewood.training import loop
 from tanglewood.training.config import Config, read_config
-from tanglewood.training.loop import Training, choose_oracle
+from tanglewood.training.loop import Training
 from toy import QUICK, sentences_of, small_network, toy_sentences, toy_text, train_parser
 
 N_TRAIN = 20 if COMPILED else 6
@@ -93,7 +93,7 @@ def test_a_resumed_run_ends_with_the_same_bytes_as_an_uninterrupted_one(tmp_path
 
 def test_saving_a_checkpoint_and_asking_for_the_model_do_not_change_learning(tmp_path):
     plain = training()
-    oracle = plain.task.system.oracle(plain.oracle_name)
+    oracle = plain.actions.system.oracle(plain.oracle_name)
     for _ in range(2):
         plain.learner.epoch(plain.examples, oracle)
     asked = training()
@@ -271,7 +271,7 @@ def test_rare_decorated_labels_are_warned_of():
     (warning,) = training([*rest, rare], **choices).warnings
     assert warning == (
         "1 of 2 decorated labels occur fewer than 5 times and will hardly be learnt: "
-        + next(label for label in training([*rest, rare], **choices).task.labels if label.startswith("obj|"))
+        + next(label for label in training([*rest, rare], **choices).actions.labels if label.startswith("obj|"))
     )
 
 
@@ -311,15 +311,13 @@ def test_a_sentence_without_a_tree_is_an_error_that_says_where():
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_the_oracle_chosen_may_be_asked_from_any_state_if_there_is_such_a_one(name):
     system = make_system(name)
-    chosen = system.oracle(choose_oracle(system))
+    chosen = system.oracle(system.training_oracle())
     assert chosen.explores == any(system.oracle(oracle).explores for oracle in system.oracles)
-    for oracle in system.oracles:
-        assert choose_oracle(system, oracle) == oracle
 
 
 def test_the_oracle_chosen_for_a_bounded_covington_exists():
     system = make_system("covington", max_degree=1)
-    system.oracle(choose_oracle(system))
+    system.oracle(system.training_oracle())
 
 
 # Configuration files. ---------------------------------------------------------------------------------------------

@@ -19,17 +19,6 @@ if TYPE_CHECKING:
     from tanglewood.core.system import TransitionSystem
     from tanglewood.treebank.sentence import Sentence
 
-OPTIONS = {  # command-line word -> (type, metavar, help); the systems know which of them they take
-    "degree": (int, "D", "attardi family: highest distance on the stack between head and modifier (default 2)"),
-    "reduces": (str, "LIST", "attardi: an inventory of your own, such as s0>s1,s1>s0,b0>s1"),
-    "max-degree": (int, "D", "covington: highest degree of non-projectivity of an arc (default: no bound)"),
-    "every-pair": (bool, None, "covington: look at every pair of words, as in the paper: no SHIFT before that"),
-    "tag-column": (str, "COLUMN", "joint-swap: the column whose tags it gives, upos (default) or xpos"),
-    "best-tags": (int, "K", "joint-swap: how many tags of the first tagger a word may choose from (default 3)"),
-    "tag-threshold": (float, "X", "joint-swap: how far such a tag may be behind the best (default 4)"),
-    "first": (str, "SYSTEM", "three-step: the projective system of its first step (default arc-eager)"),
-}
-
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
     """Keeps descriptions as they are, and has room for the names of commands (argparse forgets their indentation)."""
@@ -82,17 +71,25 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
 
 def add_system_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that some systems take."""
+    from tanglewood.systems import options_of_systems
+
     group = parser.add_argument_group("options of single systems")
-    for word, (kind, metavar, help_) in OPTIONS.items():
-        if kind is bool:
-            group.add_argument(f"--{word}", action="store_const", const=True, help=help_)
+    for name, (option, systems) in options_of_systems().items():
+        word = f"--{name.replace('_', '-')}"
+        told = f"{', '.join(systems)}: {option.help}".replace("%", "%%")
+        if option.kind is bool:
+            group.add_argument(word, action="store_const", const=True, help=told)
         else:
-            group.add_argument(f"--{word}", type=kind, metavar=metavar, help=help_)
+            choices = f": {' or '.join(option.choices)}" if option.choices else ""
+            default = "" if option.default is None else f" (default {option.default})"
+            group.add_argument(word, type=option.kind, metavar=option.metavar, help=f"{told}{choices}{default}")
 
 
 def given_options(args: argparse.Namespace) -> dict[str, Any]:
     """Return the options of single systems that were given."""
-    values = {word.replace("-", "_"): getattr(args, word.replace("-", "_")) for word in OPTIONS}
+    from tanglewood.systems import options_of_systems
+
+    values = {name: getattr(args, name) for name in options_of_systems()}
     return {option: value for option, value in values.items() if value is not None}
 
 

@@ -69,7 +69,7 @@ def _describe(model: str | None, *, as_json: bool) -> int:
     from tanglewood.pipeline import load_parts
 
     parser, pipeline = load_parts(model)
-    data: dict[str, Any] = {"labels": list(parser.model.task.labels), **parser.description}
+    data: dict[str, Any] = {"labels": list(parser.model.actions.labels), **parser.description}
     if pipeline is not None:
         data["pipeline"] = {column: len(names) for column, names in pipeline.tagger.classes.items()}
     if as_json:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from tanglewood.cli.common import Reading, add_reading, is_text, use_one_matrix_thread
 from tanglewood.cli.writing import add_writing, drawings, format_of_name, on_screen
-from tanglewood.decoders.searches import MOST_MEMORY, MOVE_SEARCHES, SEARCHES
+from tanglewood.decoders import MOST_MEMORY, MOVE_SEARCHES, SEARCHES, search_help
 from tanglewood.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--search",
         choices=(*SEARCHES, *MOVE_SEARCHES),
         help="for a model of arcs "
-        + "; ".join(f"{name}: {what}" for name, what in SEARCHES.items())
+        + search_help()
         + " (default: as in training); for a model of moves greedy (default) or beam (default with a pipeline)",
     )
     parser.add_argument(

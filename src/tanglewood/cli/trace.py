@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
         from tanglewood.parser import load
 
         parser = load(args.model)
-        system = parser.model.task.system
+        system = parser.model.actions.system
         found = trace_model(parser, sentence)
     else:
         (system,) = make_systems([args.system or "swap"], args).values()

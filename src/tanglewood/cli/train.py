@@ -21,7 +21,7 @@ from tanglewood.cli.common import (
     given_options,
     use_one_matrix_thread,
 )
-from tanglewood.decoders.searches import SEARCHES
+from tanglewood.decoders import SEARCHES, search_help
 from tanglewood.errors import ConfigError
 from tanglewood.learners import LEARNERS
 from tanglewood.measure.clock import minutes
@@ -44,7 +44,7 @@ EXAMPLES = """\
   tanglewood train train.conllu --dev dev.conllu -o model.tw --learner linear
   tanglewood train train.conllu --dev dev.conllu -o model.tw --system arc-standard --pseudo-projective head+path
   tanglewood train train.conllu --dev dev.conllu -o arcs.tw --search mst
-  tanglewood train train.conllu --dev dev.conllu -o stacked.tw --search mst --guide model.tw
+  tanglewood train train.conllu --dev dev.conllu -o stacked.tw --search mst --stacked model.tw
   tanglewood train train.conllu --dev dev.conllu -o model.tw --config my.toml --set epochs=10 --set rate=0.001"""
 
 
@@ -97,11 +97,13 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--search",
         choices=tuple(SEARCHES),
-        help="learn a model of arcs (docs/graph.md) with this exact search: "
-        + "; ".join(f"{name}: {what}" for name, what in SEARCHES.items()),
+        help="learn a model of arcs (docs/graph.md) with this exact search: " + search_help(),
     )
     parser.add_argument(
-        "--guide", metavar="MODEL", help="model whose trees the arc learner looks at; it becomes part of the new model"
+        *("--stacked", "--guide"),
+        dest="stacked",
+        metavar="MODEL",
+        help="model whose trees a graph-based learner looks at; it becomes part of the new one (old name: --guide)",
     )
     parser.add_argument("--epochs", type=int, metavar="N", help="times to go through the data")
     parser.add_argument(
@@ -122,7 +124,7 @@ def chosen_config(args: argparse.Namespace) -> Config:
     chosen = {
         key: getattr(args, key)
         for key in (
-            *("system", "oracle", "pseudo_projective", "learner", "search", "guide"),
+            *("system", "oracle", "pseudo_projective", "learner", "search", "stacked"),
             *("beam", "seed", "single_root"),
         )
         if getattr(args, key) is not None
@@ -163,11 +165,11 @@ def run(args: argparse.Namespace) -> int:
         if config.completed().learner == "network":  # where tags may be wrong, the words around must say more
             config = replace(config, settings={"layers": PIPELINE_LAYERS, **config.settings})
     training = Training(config, train, dev, lambda text: print(text, file=sys.stderr))
-    task, config = training.task, training.config
-    way = f"{config.search} search" if config.search else f"{task.system.name}, {training.oracle_name} oracle"
+    actions, config = training.actions, training.config
+    way = f"{config.search} search" if config.search else f"{actions.system.name}, {training.oracle_name} oracle"
     print(
         f"{len(train):,} sentences, {sum(map(len, train)):,} words; {way}, {config.learner} learner, "
-        f"{len(task.labels)} labels{'' if dev else '; no dev set: the last epoch is kept'}",
+        f"{len(actions.labels)} labels{'' if dev else '; no dev set: the last epoch is kept'}",
         file=sys.stderr,
     )
     for warning in training.warnings:

@@ -100,19 +100,20 @@ class Beam:
             if not self.search.system.labelled[move]:
                 self._offer(score, item, move, -1)
             elif not self.normalized or score > self._threshold():  # a logarithm of a probability adds nothing
-                if legal == 1 and not self.search._is_root_arc(s, move):
+                if legal == 1 and not self.search.actions._is_root_arc(s, move):
                     self.search._score_moves(s, self.search.spare_scores)
                 self._label(s, item, move, score)
 
     def _label(self, s: State, item: int, move: int, score: float) -> None:
         """Offer a move with its best labels."""
-        if self.search._is_root_arc(s, move):
-            self._offer(score, item, move, self.search.root_label)
+        head = self.search.system._head(s, move, -1)
+        settled = self.search.actions._settled_label(head)
+        if settled >= 0:
+            self._offer(score, item, move, settled)
             return
         self.search._score_labels(s, move)
-        head = self.search.system._head(s, move, -1)
         for label in range(self.search.n_labels):
-            if not self.search._fits(s, move, label, head):
+            if not self.search.actions._fits(s, move, label, head):
                 self.search.label_scores[label] = -1e30
         fitting = 0
         for label in range(self.search.n_labels):

@@ -6,7 +6,7 @@ from array import array
 from typing import TYPE_CHECKING, ClassVar
 
 from tanglewood.core.state import State
-from tanglewood.core.system import TransitionSystem
+from tanglewood.core.system import TransitionSystem, refuse_python_rules
 from tanglewood.errors import OracleError, TreeError
 from tanglewood.treebank.measures import offender
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SHIFT = 0  # every system that uses GreedyOracle numbers SHIFT so
+RULES = ("_move", "_label", "_costs", "_loss", "_follow", "_matches", "_is_gold", "_is_gold_move")  # called in C
 
 
 def leftmost_dependents(heads: array[int]) -> array[int]:
@@ -39,11 +40,17 @@ class Oracle:
     explores: ClassVar[bool] = False
 
     def __init__(self, system: TransitionSystem) -> None:
+        refuse_python_rules(self, RULES)
         self.system = system
         self.n = -1
 
-    def bind(self, heads: Sequence[int], labels: Sequence[int] | None = None) -> None:
-        """Take a gold tree: heads (and label numbers) indexed by node, index 0 being -1."""
+    def bind(
+        self, heads: Sequence[int], labels: Sequence[int] | None = None, tags: Sequence[int] | None = None
+    ) -> None:
+        """Take a gold tree: heads (and numbers of labels and tags) indexed by node, index 0 being -1.
+
+        Tags are for systems that give them.
+        """
         nodes = array("i", heads)
         if not nodes or nodes[0] != -1 or offender(nodes):
             raise TreeError("the gold heads, indexed by node with -1 for node 0, do not form a tree rooted in node 0")

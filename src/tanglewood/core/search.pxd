@@ -1,7 +1,7 @@
+from tanglewood.core.actions cimport Actions
 from tanglewood.core.state cimport State
 from tanglewood.core.system cimport TransitionSystem
 
-cdef int TAGGED
 cdef float LOW
 
 cdef class MoveScorer:
@@ -9,18 +9,16 @@ cdef class MoveScorer:
     cdef void _score_labels(self, State s, int move, float[::1] out) noexcept nogil
 
 cdef class Search:
+    cdef readonly Actions actions
     cdef readonly TransitionSystem system
     cdef readonly MoveScorer scorer
-    cdef readonly int n_labels, n_arc_labels, n_tags, root_label
+    cdef readonly int n_labels
     cdef int chosen_label
     cdef readonly long moves_taken, states_scored, labels_scored
-    cdef bint label_matters
     cdef float[::1] move_scores, spare_scores, label_scores
     cdef void _score_moves(self, State s, float[::1] out) noexcept nogil
     cdef void _score_labels(self, State s, int move) noexcept nogil
     cdef void _take(self, State s, int move, int label) noexcept nogil
-    cdef bint _is_root_arc(self, State s, int move) noexcept nogil
-    cdef bint _fits(self, State s, int move, int label, int head) noexcept nogil
     cdef int _best_label(self, State s, int move, bint scored) noexcept nogil
     cdef int _choose(self, State s) noexcept nogil
     cdef void _greedy(self, State s) noexcept nogil

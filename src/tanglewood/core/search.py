@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from array import array
 
-from tanglewood.core.kinds import TAGGED
+from tanglewood.core.actions import Actions
 from tanglewood.core.state import State
-from tanglewood.core.system import TransitionSystem
 
 try:
     import cython
@@ -27,29 +26,23 @@ class MoveScorer:
 
 
 class Search:
-    """Picks moves and labels; ``root_label`` is the label of arcs from 0 and of no other, or -1 if there is none.
-
-    Where a system gives tags, moves that do so choose from ``n_tags`` tags instead of labels.
+    """Picks moves and what they carry: labels that fit, or tags for moves that give some.
 
     It counts what it does, with a beam too: ``moves_taken``, ``states_scored`` (calls of the scorer for the moves of a
     state) and ``labels_scored`` (calls for the labels of a move).
     """
 
-    def __init__(
-        self, system: TransitionSystem, scorer: MoveScorer, n_labels: int, root_label: int = -1, n_tags: int = 0
-    ) -> None:
+    def __init__(self, actions: Actions, scorer: MoveScorer) -> None:
+        system = actions.system
+        self.actions = actions
         self.system = system
         self.scorer = scorer
-        self.n_arc_labels = n_labels
-        self.n_tags = n_tags
-        self.n_labels = n_labels = max(n_labels, n_tags)
-        self.root_label = root_label
-        self.label_matters = system.label_matters
+        self.n_labels = actions.n_labels
         self.chosen_label = -1
         self.moves_taken = self.states_scored = self.labels_scored = 0
         self.move_scores = array("f", bytes(4 * system.n_moves))
         self.spare_scores = array("f", bytes(4 * system.n_moves))
-        self.label_scores = array("f", bytes(4 * max(n_labels, 1)))
+        self.label_scores = array("f", bytes(4 * max(self.n_labels, 1)))
 
     def _score_moves(self, s: State, out: array[float]) -> None:
         self.states_scored += 1
@@ -63,32 +56,20 @@ class Search:
         self.moves_taken += 1
         self.system._take(s, move, label)
 
-    def _fits(self, s: State, move: int, label: int, head: int) -> bool:
-        """Whether the move may carry the label: labels for arcs, the root label for those from 0 only, tags for words.
-
-        And what the system says.
-        """
-        if self.system.labelled[move] == TAGGED:
-            return label < self.n_tags and self.system._is_legal(s, move, label)
-        if label >= self.n_arc_labels or (self.root_label >= 0 and (label == self.root_label) != (head == 0)):
-            return False
-        return not self.label_matters or self.system._is_legal(s, move, label)
-
-    def _is_root_arc(self, s: State, move: int) -> bool:
-        """Whether the label is settled because the arc comes from 0."""
-        return self.root_label >= 0 and self.system._head(s, move, -1) == 0
-
     def _best_label(self, s: State, move: int, scored: bool) -> int:
         """Return the best label for a move; ``scored`` says whether the moves of this state have been scored."""
-        if self._is_root_arc(s, move):
-            return self.root_label
         head = self.system._head(s, move, -1)
+        settled = self.actions._settled_label(head)
+        if settled >= 0:
+            return settled
         if not scored:
             self._score_moves(s, self.move_scores)
         self._score_labels(s, move)
         best = -1
         for label in range(self.n_labels):
-            if self._fits(s, move, label, head) and (best < 0 or self.label_scores[label] > self.label_scores[best]):
+            if self.actions._fits(s, move, label, head) and (
+                best < 0 or self.label_scores[label] > self.label_scores[best]
+            ):
                 best = label
         return best
 

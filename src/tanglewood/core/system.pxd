@@ -2,7 +2,9 @@ from tanglewood.core.state cimport State
 
 cdef class TransitionSystem:
     cdef public bint single_root
-    cdef public object tag_column
+    cdef public object tag_column, phases
+    cdef public int best_tags
+    cdef public double tag_threshold
     cdef public object moves
     cdef public int n_moves
     cdef readonly int[::1] labelled

@@ -1,13 +1,25 @@
-"""What a transition system must say about itself, and its public face, written once for all of them."""
+"""What a transition system says about itself, and its public face, written once for all of them.
+
+Whatever is true of one system only is declared in its file, in the words of this one: its moves, options, oracles,
+phases, the nodes that its arcs join, the addresses that a learner should look at, whether it gives tags, which exact
+searches it has. Nobody else knows a system by name.
+"""
 
 from __future__ import annotations
 
 from array import array
-from typing import ClassVar, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 from tanglewood.core.kinds import TAGGED
 from tanglewood.core.state import State
 from tanglewood.errors import ConfigError, IllegalMove
+
+try:
+    import cython
+except ModuleNotFoundError:
+    from tanglewood.core.uncompiled import cython
 
 
 class Move(NamedTuple):
@@ -27,6 +39,82 @@ def arc_move(name: str) -> Move:
     return Move(name, makes_arc=True, labelled=True)
 
 
+EXPECTED = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option of a system: a keyword of its constructor, from which command line, page and checks follow."""
+
+    name: str
+    kind: type  # bool, int, float or str
+    default: Any  # None: not given
+    help: str  # what it means, the default left out
+    least: float | None = None
+    most: float | None = None
+    choices: tuple[str, ...] = ()
+    metavar: str = "X"  # what stands for the value on the command line
+
+    def check(self, value: object) -> None:
+        """Raise ConfigError if the value is none that the option takes."""
+        if type(value) is not self.kind and not (self.kind is float and type(value) is int):
+            raise ConfigError(f"option {self.name} is {value!r}; it should be {EXPECTED[self.kind]}")
+        if self.choices and value not in self.choices:
+            raise ConfigError(f"{self.name}={value!r}: choose from {', '.join(self.choices)}")
+        low = float("-inf") if self.least is None else self.least
+        high = float("inf") if self.most is None else self.most
+        if isinstance(value, int | float) and not low <= value <= high:
+            wanted = f"{low:g} or more" if self.most is None else f"from {low:g} to {high:g}"
+            raise ConfigError(f"{self.name}={value}: it should be {wanted}")
+
+
+def options_of(*options: Option) -> dict[str, Option]:
+    """Return options by their names."""
+    return {option.name: option for option in options}
+
+
+SINGLE_ROOT = Option("single_root", bool, False, "whether exactly one word may hang on the root")  # all systems have it
+
+# The nodes that the next arc may join, as feature models call them: i is the left one, j the right one, below is the
+# node under i on the stack, ahead1, ahead2, ... are the words after j.
+FRONT = {"i": "s0", "j": "b0", "below": "s1", "ahead1": "b1", "ahead2": "b2", "ahead3": "b3"}
+STACK = {"i": "s1", "j": "s0", "below": "s2", "ahead1": "u0", "ahead2": "u1", "ahead3": "u2"}
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A stretch of a derivation with moves of its own; State.phase is its number in systems that have several."""
+
+    name: str
+    nodes: Mapping[str, str]  # the nodes that its arcs join: FRONT or STACK
+    right_to_left: bool = False  # whether it goes through the sentence backwards
+
+    @property
+    def joins_front(self) -> bool:
+        """Whether arcs join the stack's top and the buffer's front; else the two topmost nodes of the stack."""
+        return self.nodes is FRONT
+
+
+RULES = (  # what the compiled core calls in C
+    *("_start", "_is_final", "_is_legal", "_head", "_dependent", "_apply", "_finish"),
+    *("_take", "_fill", "_hang_left_over"),
+)
+
+
+def refuse_python_rules(thing: object, rules: tuple[str, ...]) -> None:
+    """Raise ConfigError if a Python class overrides rules that compiled code would go past without a word."""
+    if not cython.compiled:
+        return
+    for kind in type(thing).__mro__:
+        overridden = [rule for rule in rules if rule in vars(kind)]  # C methods do not stand there
+        if overridden:
+            raise ConfigError(
+                f"{kind.__name__} overrides {', '.join(overridden)} in Python, but the compiled core calls rules in C "
+                "and would not see it; put the class into a module of tanglewood/systems with a .pxd beside it "
+                "(docs/api.md, How to add a system), or install interpreted: TANGLEWOOD_PURE=1 pip install ."
+            )
+
+
 class TransitionSystem:
     """Base of all systems: stateless, so that one instance serves all threads.
 
@@ -37,15 +125,35 @@ class TransitionSystem:
     name: ClassVar[str] = ""
     covers: ClassVar[str] = ""  # the trees it can derive, in words
     paper: ClassVar[str] = ""
-    options: ClassVar[dict[str, str]] = {}  # option -> what it means; the constructor's keywords besides single_root
+    options: ClassVar[dict[str, Option]] = {}  # the constructor's keywords besides single_root
     oracles: ClassVar[dict[str, type]] = {}  # the first is the default
+    trained_by: ClassVar[str] = ""  # the oracle to learn from, if it is not the first
+    exact_searches: ClassVar[tuple[str, ...]] = ()  # searches of decoders/ for the best tree that the system derives
     label_matters: ClassVar[bool] = False
+    puts_back: ClassVar[bool] = False  # whether the buffer's front may be a word that was on the stack before
     aside_name: ClassVar[str] = ""  # what the second list of its configurations is called, if it has one
     all_moves: ClassVar[tuple[Move, ...]] = ()
+    nodes: ClassVar[Mapping[str, str]] = STACK  # the nodes that its arcs join
+    # The addresses that a learner should look at: words, labels, and the pair whose distance counts, among the words.
+    slots: ClassVar[tuple[str, ...]] = (
+        *("s0", "s1", "s2", "b0", "b1", "b2"),
+        *("s0.left1", "s0.right1", "s1.left1", "s1.right1"),
+    )
+    label_slots: ClassVar[tuple[str, ...]] = (
+        *("s0", "s1", "b0", "s0.left1", "s0.right1", "s1.left1", "s1.right1", "b0.left1"),
+        *("s0.left2", "s0.right2", "s1.left2", "s1.right2"),
+    )
+    distance: ClassVar[tuple[str, str]] = ("s1", "s0")
 
     def __init__(self, *, single_root: bool = False) -> None:
+        refuse_python_rules(self, RULES)
         self.single_root = single_root
-        self.tag_column = ""  # the column whose tags it gives, in systems that give tags
+        self.phases: tuple[Phase, ...] = (Phase(self.name, self.nodes),)
+        # In systems that give tags: the column they are for, how many candidates a word has and how far, in logarithms
+        # of probabilities, they may be behind the best.
+        self.tag_column = ""
+        self.best_tags = 0
+        self.tag_threshold = 0.0
         self._set_moves(self.all_moves)
 
     def _set_moves(self, moves: tuple[Move, ...]) -> None:
@@ -159,6 +267,18 @@ class TransitionSystem:
         """Return the second list of the configuration, if the system has one, as pairs of node and label (or -1)."""
         return [(node, -1) for node in s.aside_nodes()]
 
+    def swaps(self, s: State) -> int:
+        """Return how many words a finished derivation has put back."""
+        return 0
+
+    def training_oracle(self) -> str:
+        """Return the name of the oracle to learn from."""
+        return self.trained_by or next(iter(self.oracles))
+
+    def exact(self, *, lite: bool = False) -> Any:  # noqa: ANN401 - a Decoder; decoders build on this module
+        """Return a decoder for the best tree that the system derives."""
+        raise ConfigError(f"there is no exact search for {self.name}")
+
     def oracle(self, name: str | None = None):  # type: ignore[no-untyped-def]  # noqa: ANN201 - oracle.py builds on this module
         """Return an unbound oracle of this system, by default the first it lists."""
         if name is None:
@@ -173,6 +293,8 @@ LEFT_ARC, RIGHT_ARC = 1, 2
 
 class FrontArcSystem(TransitionSystem):
     """A system whose arcs join the stack's top i and the buffer's front j: move 1 is LEFT-ARC, move 2 RIGHT-ARC."""
+
+    nodes = FRONT
 
     def _head(self, s: State, move: int, label: int) -> int:
         if move == LEFT_ARC:

@@ -1,1 +1,95 @@
-"""The compiled middle of arcs: the best tree of a class by a table of arc scores, and sums over such trees."""
+"""The compiled middle of arcs: the best tree of a class by a table of arc scores, and sums over such trees.
+
+The registry of searches over arcs: their names and what they find are known without loading anything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from tanglewood.errors import ConfigError
+
+if TYPE_CHECKING:
+    from tanglewood.core.system import TransitionSystem
+    from tanglewood.decoders.base import Decoder
+
+MOST_MEMORY = 1 << 30  # bytes a search may ask for, if nothing else is said
+MOVE_SEARCHES = ("greedy", "beam")  # of transition-based models
+
+
+class SearchEntry(NamedTuple):
+    """A search over arcs: what it finds, how to make its decoder, and whether sums are over projective trees only."""
+
+    help: str
+    make: Callable[[TransitionSystem], Decoder]
+    of_system: bool = False  # whether it finds trees that the system derives: only for systems that say so
+    projective: bool = False
+
+
+def _exact(system: TransitionSystem) -> Decoder:
+    return system.exact()  # type: ignore[no-any-return]
+
+
+def _lite(system: TransitionSystem) -> Decoder:
+    return system.exact(lite=True)  # type: ignore[no-any-return]
+
+
+def _spanning(system: TransitionSystem) -> Decoder:
+    from tanglewood.decoders.spanning import SpanningTree
+
+    return SpanningTree(single_root=system.single_root)
+
+
+def _eisner(system: TransitionSystem) -> Decoder:
+    from tanglewood.decoders.eisner import Eisner
+
+    return Eisner(single_root=system.single_root)
+
+
+SEARCHES: dict[str, SearchEntry] = {
+    "exact": SearchEntry("the best tree of the system, one of the attardi family", _exact, of_system=True),
+    "lite": SearchEntry("the best tree of nearly all that attardi-alls0s1 derives, in O(n^5)", _lite, of_system=True),
+    "mst": SearchEntry("the best of all trees", _spanning),
+    "eisner": SearchEntry("the best projective tree", _eisner, projective=True),
+}
+
+
+def search_help() -> str:
+    """Say in one line what each search finds."""
+    return "; ".join(f"{name}: {entry.help}" for name, entry in SEARCHES.items())
+
+
+def searches_of(system: TransitionSystem) -> list[str]:
+    """Return the searches over arcs that there are for a system."""
+    return [name for name, entry in SEARCHES.items() if not entry.of_system or name in system.exact_searches]
+
+
+def make_decoder(
+    search: str, system: TransitionSystem, *, max_words: int | None = None, max_bytes: int | None = MOST_MEMORY
+) -> Decoder:
+    """Return the decoder of that search; sentences beyond the limits get the best of all trees instead.
+
+    The proof of such an answer is "fallback".
+    """
+    from tanglewood.decoders.exact import ShortcutDecoder
+    from tanglewood.decoders.limits import LimitedDecoder
+
+    if search not in SEARCHES:
+        raise ConfigError(f"unknown search {search!r} for a graph-based model; choose from {', '.join(SEARCHES)}")
+    if search not in searches_of(system):
+        raise ConfigError(
+            f"there is no {search} search for {system.name}, only {' and '.join(searches_of(system))}; "
+            "`tanglewood info --json` says which systems have one"
+        )
+    entry = SEARCHES[search]
+    spanning = _spanning(system)
+    if entry.make is _spanning:
+        return spanning
+    limited = LimitedDecoder(entry.make(system), spanning, max_words=max_words, max_bytes=max_bytes)
+    return ShortcutDecoder(system, limited, spanning) if entry.make is _exact else limited
+
+
+def make_summing_decoder(search: str, system: TransitionSystem) -> Decoder:
+    """Return the decoder whose sums over trees go with a search: projective ones for eisner, else all trees."""
+    return (_eisner if SEARCHES[search].projective else _spanning)(system)

@@ -53,26 +53,26 @@ def run(
     command: str = FROM_PYTHON,
     say: Say = quiet,
 ) -> Data:
-    """Run the experiment, or what is left of it; ``graph`` adds a spanning-tree parser, alone and guided by Su."""
+    """Run the experiment, or what is left of it; ``graph`` adds a spanning-tree parser, alone and stacked on Su."""
     learning = learning.as_in_paper(FEATURES)
     systems = [*ORACLES, "sp", "spp", *(("mst", "mstmalt") if graph else ())]
     options = options_of(command, treebank, learning, graph=graph)
     sizes = {**{f"oracle-{name}": 0.01 for name in ORACLES}, **{name: SIZES.get(name, 1.0) for name in systems}}
     running = Run(folder, options, sizes, say, treebank.suffix)
     times = {name: running.part(f"oracle-{name}", partial(_oracle, name, treebank)) for name in ORACLES}
-    guide = folder / "parts" / "su.tw"
+    stacked = folder / "parts" / "su.tw"
 
     def make(name: str, step: Step) -> Data:
-        config, projectivized = _config(name, learning, guide)
+        config, projectivized = _config(name, learning, stacked)
         sentences = projective(treebank["train"]) if projectivized else treebank["train"]
         parser = train(config, sentences, treebank["dev"], step)
         if graph and name == "su":
-            parser.save(guide)
+            parser.save(stacked)
         return _parse(parser, treebank, running, name)
 
     for name in systems:
         times[name] = {**times.get(name, {}), **running.part(name, partial(make, name))}
-    guide.unlink(missing_ok=True)
+    stacked.unlink(missing_ok=True)
     parsed = {name: running.kept(name) for name in systems}
     results: Data = {
         "paper": PAPER,
@@ -89,14 +89,14 @@ def run(
     return running.close(results, report(results))
 
 
-def _config(name: str, learning: Learning, guide: Path) -> tuple[Config, bool]:
+def _config(name: str, learning: Learning, stacked: Path) -> tuple[Config, bool]:
     """Return the choices of a system, and whether it learns from projectivized trees."""
     if name in ORACLES:
         return learning.config("swap", oracle=ORACLES[name]), False
     if name == "mst":
         return learning.graph(), False
     if name == "mstmalt":
-        return learning.graph(guide=str(guide)), False
+        return learning.graph(stacked=str(stacked)), False
     if name == "spp":
         return learning.config("arc-standard", pseudo_projective="head"), False
     return learning.config("arc-standard"), True

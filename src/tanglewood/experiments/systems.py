@@ -63,7 +63,7 @@ class Row:
     choices: Mapping[str, Any]
     data: str = ""
     size: float = 1.0  # about how long it takes
-    guide: str = ""  # the row whose model guides it
+    stacked: str = ""  # the row whose model it is stacked on
 
     @property
     def is_tagged(self) -> bool:
@@ -107,7 +107,7 @@ ROWS = {
         ("training/stacking.py", "decoders/spanning.py", ARCS),
         {"search": "mst"},
         size=10.0,
-        guide="malt-06",
+        stacked="malt-06",
     ),
     "covington-0": _covington("d = 0", PROJECTIVE, max_degree=0),
     "covington-1": _covington("d = 1", max_degree=1),
@@ -140,10 +140,10 @@ ROWS = {
 
 
 def config_of(name: str, learning: Learning) -> Config:
-    """Return the choices of a system's training run; a guide is named as the command names it."""
+    """Return the choices of a system's training run; a stacked model is named as the command names it."""
     row = ROWS[name]
     if "search" in row.choices:
-        return learning.graph(**row.choices, **({"guide": f"{row.guide}.tw"} if row.guide else {}))
+        return learning.graph(**row.choices, **({"stacked": f"{row.stacked}.tw"} if row.stacked else {}))
     return Config(**{**learning.as_dict(), **row.choices})
 
 
@@ -192,7 +192,7 @@ def run(
     names = [name for name in ROWS if name not in skipped]
     sizes = {name: ROWS[name].size for name in names}
     running = Run(folder, options, {**sizes, TAGS: 20.0}, say, treebank.suffix)
-    guides = {row.guide: folder / PARTS / f"{row.guide}.tw" for row in ROWS.values() if row.guide}
+    stacked_models = {row.stacked: folder / PARTS / f"{row.stacked}.tw" for row in ROWS.values() if row.stacked}
     taggers = folder / PARTS / "taggers"
 
     def tagged(step: Step) -> dict[str, list[Sentence]]:
@@ -222,12 +222,12 @@ def run(
     def make(name: str, step: Step) -> Data:
         row = ROWS[name]
         config = config_of(name, learning)
-        if row.guide:
-            config = replace(config, guide=str(guides[row.guide]))
+        if row.stacked:
+            config = replace(config, stacked=str(stacked_models[row.stacked]))
         data = data_of(row, step)
         parser = train(config, data["train"], data.get("dev", ()), step)
-        if name in guides:
-            parser.save(guides[name])
+        if name in stacked_models:
+            parser.save(stacked_models[name])
         running.keep(name, parse(parser, data["test"]).sentences)
         return {"epoch": parser.description["epoch"], "seconds": parsing_time(parser, data["test"])}
 
@@ -245,8 +245,8 @@ def run(
         "systems": found,
         **score(treebank["test"], {name: running.kept(name) for name in names}),
     }
-    for guide in guides.values():
-        guide.unlink(missing_ok=True)
+    for stacked in stacked_models.values():
+        stacked.unlink(missing_ok=True)
     rmtree(taggers, ignore_errors=True)
     return running.close(results, report(results))
 
@@ -357,7 +357,7 @@ def _notes(results: Data) -> str:
         f"one. {TAG_COLUMN.upper()} right: joint {number(tags['joint'], 2)}%, pipeline {number(tags['pipeline'], 2)}%.",
         "- Learners: linear for systems of moves, learning from the oracle's configurations only; arcs for MST and "
         "exact inference, so that ALLs0s1 has two rows which differ in learner and search; svm with the features of "
-        "Nivre et al. 2006 for Malt-06, which guides MST + Malt.",
+        "Nivre et al. 2006 for Malt-06, on which MST + Malt is stacked.",
         "- Projective systems (Sp, arc-eager, Covington with d = 0) learn from trees made projective by lifting, "
         "labels unchanged. The others follow the oracle as far as it goes where a tree is beyond them.",
         "- Covington learns when to go on to the next word, and its bounds hold in training too; `reproduce nivre2007` "

@@ -1,24 +1,40 @@
-"""What gives a move or an arc its score: the registry of learners. Heavy imports wait until a learner is asked for."""
+"""What gives moves and arcs their scores: the registry of learners. Heavy imports wait until a learner is asked for."""
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 from tanglewood.errors import ConfigError
 
-LEARNERS = {  # name -> (module, prefix of its classes Learner, Model, Options)
-    "network": ("network.learner", "Network"),
-    "linear": ("linear.learner", "Linear"),
-    "arcs": ("arcs.learner", "Arc"),
-    "svm": ("svm.learner", "Svm"),
-    "liblinear": ("svm.learner", "Liblinear"),
+
+class LearnerEntry(NamedTuple):
+    """Where a learner lives, what its classes (Learner, Model, Options) begin with, and what is known beforehand."""
+
+    module: str
+    prefix: str
+    help: str
+    scores_arcs: bool = False  # graph-based: it learns with a decoder, not from an oracle
+    beam: bool = True  # whether its models can be searched with a beam
+
+
+LEARNERS = {
+    "network": LearnerEntry("network.learner", "Network", "a small neural network"),
+    "linear": LearnerEntry("linear.learner", "Linear", "hashed feature templates; no matrix library"),
+    "arcs": LearnerEntry("arcs.learner", "Arc", "a graph-based linear model", scores_arcs=True, beam=False),
+    "svm": LearnerEntry("svm.learner", "Svm", "LIBSVM, as in the papers", beam=False),
+    "liblinear": LearnerEntry("svm.learner", "Liblinear", "LIBLINEAR"),
 }
+
+
+def learner_entry(name: str) -> LearnerEntry:
+    """Return what is known of a learner without loading it."""
+    if name not in LEARNERS:
+        raise ConfigError(f"unknown learner {name!r}; choose from {', '.join(LEARNERS)}")
+    return LEARNERS[name]
 
 
 def learner_class(name: str, kind: str) -> Any:  # noqa: ANN401 - a class
     """Return the class ``kind`` (Learner, Model or Options) of a learner."""
-    if name not in LEARNERS:
-        raise ConfigError(f"unknown learner {name!r}; choose from {', '.join(LEARNERS)}")
-    module, prefix = LEARNERS[name]
-    return getattr(import_module(f"tanglewood.learners.{module}"), f"{prefix}{kind}")
+    entry = learner_entry(name)
+    return getattr(import_module(f"tanglewood.learners.{entry.module}"), f"{entry.prefix}{kind}")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from tanglewood.core.search import MoveScorer, Search
+from tanglewood.core.actions import Actions
+from tanglewood.core.search import MoveScorer
 from tanglewood.core.state import State
-from tanglewood.core.system import TransitionSystem
 from tanglewood.ml.words import Word
 from tanglewood.treebank.sentence import Sentence
 
@@ -24,7 +24,7 @@ class Example:
     words: Sequence[Word]
     heads: Sequence[int]
     labels: Sequence[int]
-    guess: Guess | None = None
+    stacked: StackedTree | None = None
     tags: Sequence[int] = ()
     tag_candidates: array[int] | None = None
 
@@ -37,37 +37,32 @@ class Example:
 
     def bind(self, oracle: Any) -> None:  # noqa: ANN401 - any Oracle
         """Bind the oracle to what is gold here."""
-        oracle.bind(self.heads, self.labels, *((self.tags,) if self.tags else ()))
+        oracle.bind(self.heads, self.labels, self.tags or None)
 
 
 @dataclass(frozen=True, slots=True)
-class Guess:
-    """What another parser makes of a sentence: heads and label numbers indexed by node (index 0 is -1)."""
+class StackedTree:
+    """What a stacked parser makes of a sentence: heads and label numbers indexed by node (index 0 is -1)."""
 
     heads: Sequence[int]
     labels: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """What is to be learnt: the system, the names of its labels, and which of them is for arcs from 0 only (or -1).
+class Capabilities:
+    """What a model can do, so that nobody has to know which learner made it."""
 
-    ``tags`` are the names of tags, if the system gives any.
-    """
-
-    system: TransitionSystem
-    labels: Sequence[str]
-    root_label: int
-    tags: Sequence[str] = ()
+    scores_moves: bool = False
+    scores_arcs: bool = False
+    beam: bool = True  # whether its scores of moves may be added up; else the search is greedy
+    learnt_beam: int = 1  # width of the beam that it learnt with: from 2 on scores add up as they are
+    calibrated: bool = False  # whether it knows by which temperature its scores of arcs become log-probabilities
+    stacked: bool = False  # whether it needs the trees of a stacked parser
 
     @property
-    def n_labels(self) -> int:
-        """How many labels a move may have to choose from, be they those of arcs or tags."""
-        return max(len(self.labels), len(self.tags))
-
-    def search(self, scorer: MoveScorer) -> Search:
-        """Return a search for the scorer."""
-        return Search(self.system, scorer, len(self.labels), self.root_label, len(self.tags))
+    def kind(self) -> str:
+        """What such a model is called."""
+        return "graph-based" if self.scores_arcs else "transition-based"
 
 
 class Workspace(Protocol):
@@ -86,20 +81,24 @@ class ArcScores(NamedTuple):
     scores: memoryview[float]
     labels: memoryview[int]
 
-    def sharpened(self, factor: float) -> memoryview[float]:
-        """Return the scores times a factor."""
+    def at_temperature(self, temperature: float) -> memoryview[float]:
+        """Return the scores divided by a temperature."""
         size = len(self.scores)
+        factor = 1 / temperature
         flat = array("f", [factor * score for score in self.scores.cast("B").cast("f")])
         return memoryview(flat).cast("B").cast("f", (size, size))
 
 
 class ArcWorkspace(Protocol):
-    """What one thread needs to score the arcs of sentences; scores times sharpness are logarithms of weights."""
+    """What one thread needs to score the arcs of sentences.
 
-    sharpness: float
+    Scores divided by the temperature are logarithms of weights.
+    """
 
-    def encode(self, sentences: Sequence[Sequence[Word]], guesses: Sequence[Guess] = ()) -> None:
-        """Do the work that can be done for many sentences at once; a model with a guide needs its guesses."""
+    temperature: float
+
+    def encode(self, sentences: Sequence[Sequence[Word]], stacked: Sequence[StackedTree] = ()) -> None:
+        """Do the work that can be done for many sentences at once; a stacked model needs the other parser's trees."""
 
     def score(self, index: int) -> ArcScores:
         """Return the scores of the arcs of one of the encoded sentences."""
@@ -108,10 +107,14 @@ class ArcWorkspace(Protocol):
 class Model(Protocol):
     """Learnt weights, ready to parse: arrays and plain settings, nothing else.
 
-    A model of moves has workspaces that score moves, a model of arcs those that score arcs.
+    A transition-based model has workspaces that score moves, a graph-based one those that score arcs.
     """
 
-    task: Task
+    actions: Actions
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the model can do."""
 
     def workspace(self) -> Any:  # noqa: ANN401 - a Workspace or an ArcWorkspace
         """Return a workspace for one thread."""
@@ -123,24 +126,38 @@ class Model(Protocol):
         """Return what else is needed to make the model anew, as plain JSON data."""
 
     @classmethod
-    def load(cls, task: Task, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> Model:
+    def load(cls, actions: Actions, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> Model:
         """Make the model anew; arrays come as shaped memoryviews of format f, i, b, B, h, e or d."""
+
+
+def quiet(_share: float) -> None:
+    """Tell nobody how far an epoch is."""
 
 
 class Learner(Protocol):
     """Learns a model from examples, one epoch at a time.
 
-    A learner whose epochs take long may have an attribute ``tell``, which it calls with the share of the epoch done.
+    A learner whose epochs take long calls ``tell`` with the share of the epoch done.
     """
 
+    tell: Callable[[float], None]
+
     @classmethod
-    def begin(cls, task: Task, sentences: Sequence[Sentence], options: Any, seed: int) -> Learner:  # noqa: ANN401
-        """Return a learner for this training data; the options are the learner's own."""
+    def begin(
+        cls,
+        actions: Actions,
+        sentences: Sequence[Sentence],
+        options: Any,  # noqa: ANN401 - the learner's own
+        seed: int,
+        *,
+        stacked: bool = False,
+    ) -> Learner:
+        """Return a learner for this training data; a ``stacked`` one looks at the trees that come with examples."""
 
     def epoch(self, examples: Sequence[Example], teacher: Any) -> float:  # noqa: ANN401 - Oracle or Decoder
         """Go through the examples once in an order of its own; return the mean loss (lower is better).
 
-        The teacher is an oracle for moves; learners of arcs are given the decoder whose mistakes they learn from.
+        The teacher of a transition-based learner is an oracle, that of a graph-based one its decoder.
         """
 
     def model(self) -> Model:

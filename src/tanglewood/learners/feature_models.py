@@ -1,12 +1,12 @@
 """The feature models of the papers, for any system: `--set features=nivre2006` and so on.
 
 They are written with the papers' names of the nodes: i and j are the two nodes that the next arc may join, i the left
-one; below is the node under i on the stack; ahead1, ahead2, ahead3 are the words after j. Where arcs join the stack's
-top and the buffer's front (arc-eager, arc-hybrid, covington, planar) i is s0 and j is b0, as in the papers. Where they
-join the two topmost nodes of the stack (arc-standard, swap, the Attardi family) i is s1, j is s0, and what is ahead
-begins with u0, the first word that was never on the stack: the way MaltParser's models for its stack systems differ
-from those for arc-eager. A feature may be for systems of one sort only: front, stack, or swap, where b0 may be a word
-that SWAP put back (MaltParser's Input[0]).
+one; below is the node under i on the stack; ahead1, ahead2, ahead3 are the words after j. A system says which addresses
+these are (its phases' nodes, core/system.py). Where arcs join the stack's top and the buffer's front i is s0 and j is
+b0, as in the papers. Where they join the two topmost nodes of the stack i is s1, j is s0, and what is ahead begins with
+u0, the first word that was never on the stack: the way MaltParser's models for its stack systems differ from those for
+arc-eager. A feature may be for systems of one sort only: front, stack, or swap, where b0 may be a word that was put
+back (MaltParser's Input[0]).
 
 cpos and pos are CPOSTAG and POSTAG of CoNLL-X. In CoNLL-U they are UPOS and XPOS; where XPOS is empty, or has more
 values than tagsets of the time had, pos is UPOS and there is no cpos. Columns without any value are left out ("if
@@ -18,20 +18,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-from tanglewood.core.system import FrontArcSystem, TransitionSystem
+from tanglewood.core.system import TransitionSystem
 from tanglewood.errors import ConfigError
 from tanglewood.learners.templates import STEPS, Templates, step_of, template_lines
 from tanglewood.ml.words import OPTIONAL, words_of
-from tanglewood.systems.arc_hybrid import ArcHybrid
-from tanglewood.systems.swap import Swap
-from tanglewood.systems.three_step import ThreeStep
 from tanglewood.treebank.sentence import Sentence
 
 MOST_TAGS = 100  # different XPOS that still count as parts of speech; most tagsets of CoNLL-X have fewer
-
-FRONT = {"i": "s0", "j": "b0", "below": "s1", "ahead1": "b1", "ahead2": "b2", "ahead3": "b3"}
-STACK = {"i": "s1", "j": "s0", "below": "s2", "ahead1": "u0", "ahead2": "u1", "ahead3": "u2"}
-NEXT = {"i": "s0", "j": "b0"}  # in the later steps of three-step
 
 # Nivre et al. 2006 (CoNLL-X), the features that all languages share: 20 of them, stated for arc-eager; Nivre 2009 takes
 # "features and parameters" from there without repeating them, so this list is from the literature around it and was
@@ -94,21 +87,20 @@ def feature_templates(name: str, system: TransitionSystem, sentences: Sequence[S
 def resolve(templates: Sequence[str], system: TransitionSystem, sentences: Sequence[Sentence]) -> list[str]:
     """Return templates with the papers' names of nodes as templates with addresses."""
     columns = _columns(sentences)
-    first = system.first if isinstance(system, ThreeStep) else system
-    is_front = isinstance(first, FrontArcSystem | ArcHybrid)
-    places = {"", "front"} if is_front else {"", "stack", "swap"} if isinstance(first, Swap) else {"", "stack"}
+    first, *later = system.phases
+    places = {"", "front"} if first.joins_front else {"", "stack", "swap"} if system.puts_back else {"", "stack"}
     found = []
     for text in templates:
         place, _, rest = text.rpartition(": ")
         if place not in places:
             continue
         step, atoms = step_of(rest)
-        if step == 2 and first is system:  # it has one step only
+        if step == 2 and not later:
             continue
-        nodes = NEXT if step == 2 else FRONT if is_front else STACK
+        nodes = later[0].nodes if step == 2 else first.nodes
         parts = [_atom(atom, nodes, columns) for atom in atoms.split()]
         if all(parts):
-            found.append((STEPS[step - 1] if step and first is not system else "") + " ".join(parts))
+            found.append((STEPS[step - 1] if step and later else "") + " ".join(parts))
     return found
 
 

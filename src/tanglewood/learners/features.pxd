@@ -1,23 +1,20 @@
 cimport cython
 from tanglewood.core.addresses cimport Addresses
 from tanglewood.core.state cimport State
+from tanglewood.ml.word_table cimport WordTable
 
 cdef int N_COLUMNS, UPOS, FEATS, LABEL, LEFTS, RIGHTS, DEPS, DISTANCE, DIRECTION, ARC_THERE, BETWEEN, MOST, FARTHEST
-cdef int FLAGS, VALENCIES, SIDE_LABELS, RIGHT_PASS, CHOICES, TAG, FIRST_TAG
+cdef int FLAGS, VALENCIES, SIDE_LABELS, CHOICES, TAG, FIRST_TAG
 cdef unsigned long long LOW_BITS, SPREAD, LAST_SPREAD
-
-cdef class WordTable:
-    cdef unsigned int[::1] columns, feats
-    cdef int[::1] feat_starts
 
 @cython.final
 cdef class FeatureSet:
     cdef Addresses addresses
-    cdef int[::1] steps, starts, attributes, first, second, parts, ends, many, nodes, n_values, feat_starts
+    cdef int[::1] steps, starts, attributes, first, second, parts, ends, many, nodes, n_values, feat_starts, backwards
     cdef unsigned int[::1] seeds, values, columns, feats, tags
     cdef int[::1] keys
     cdef readonly int most_keys
-    cdef int n_atoms, n_templates, offset, tag_column
+    cdef int n_atoms, n_templates, offset, tag_column, n_phases
     cpdef share_keys(self, FeatureSet other)
     cpdef use(self, WordTable table, int offset)
     cdef unsigned long long _mix(self, unsigned long long hashed, unsigned long long value) noexcept nogil
@@ -26,6 +23,7 @@ cdef class FeatureSet:
     cdef int _flags(self, State s) noexcept nogil
     cdef unsigned int _tag(self, State s, int node) noexcept nogil
     cdef int _add(self, unsigned int value, int place, int count) noexcept nogil
+    @cython.locals(is_backwards=bint)
     cdef int _side_labels(self, State s, int node, int place) noexcept nogil
     @cython.locals(value="unsigned int")
     cdef int _between(self, State s, int low, int high, int place) noexcept nogil

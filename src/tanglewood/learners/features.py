@@ -6,13 +6,13 @@ from array import array
 from collections.abc import Sequence
 from zlib import crc32
 
+from tanglewood.core.actions import Actions
 from tanglewood.core.addresses import Addresses
 from tanglewood.core.kinds import FIRST_TAG
 from tanglewood.core.state import State
 from tanglewood.learners.templates import (
     ARC,
     ATTRIBUTES,
-    COLUMNS,
     FLAGS,
     MANY,
     PAIR_ATTRIBUTES,
@@ -21,6 +21,7 @@ from tanglewood.learners.templates import (
     parse_template,
     step_of,
 )
+from tanglewood.ml.word_table import COLUMNS, WordTable
 
 N_COLUMNS = len(COLUMNS)
 UPOS = ATTRIBUTES["upos"]
@@ -28,32 +29,20 @@ FEATS, LABEL, LEFTS, RIGHTS, DEPS = (ATTRIBUTES[name] for name in ("feats", "lab
 DISTANCE, DIRECTION, ARC_THERE, BETWEEN = PAIR_ATTRIBUTES.values()
 CHOICES = ATTRIBUTES["choices"]
 TAG = CHOICES + 1  # stands in for the column of tags where a system gives them
-RIGHT_PASS = 2  # phase in which three-step goes from right to left
 MOST = 12  # values of one atom with several: further ones are passed over
 FARTHEST = 30  # words looked at between two nodes
 LOW_BITS = 0xFFFFFFFF
 SPREAD, LAST_SPREAD = 0x9E3779B1, 0x85EBCA6B  # odd numbers without a pattern in their bits
 
 
-class WordTable:
-    """What is known of the words of some sentences, one after the other, each with its node 0 first."""
-
-    def __init__(self, columns: array[int], feats: array[int], feat_starts: array[int]) -> None:
-        self.columns = columns  # N_COLUMNS numbers a node
-        self.feats = feats
-        self.feat_starts = feat_starts  # one more than there are nodes
-
-
 class FeatureSet:
     """A list of templates; ``keys`` holds the features of the configuration looked at last.
 
-    Where a system gives tags, ``tag_column`` says which column they are for and ``tags`` has the numbers that stand for
-    them there: a word that has been given a tag is seen with it, any other with that of its column.
+    With ``arc`` templates may speak of an arc's ends. Where the system of the ``actions`` gives tags, a word that has
+    been given one is seen with it, any other with that of its column.
     """
 
-    def __init__(
-        self, templates: Sequence[str], *, arc: bool = False, tag_column: str = "", tags: Sequence[int] = ()
-    ) -> None:
+    def __init__(self, templates: Sequence[str], *, arc: bool = False, actions: Actions | None = None) -> None:
         parsed = [parse_template(text, arc=arc) for text in templates]
         atoms = list(dict.fromkeys(atom for template in parsed for atom in template))
         names = list(dict.fromkeys(name for atom in atoms for name in (atom.first, atom.second) if name))
@@ -62,10 +51,14 @@ class FeatureSet:
         self.addresses = Addresses([f"s0{name[1:]}" if name[0] in ARC else name for name in names])
         places = {"": 0, **{name: place for place, name in enumerate(names)}}
         self.n_atoms = len(atoms)
+        tag_column = actions.system.tag_column if actions is not None else ""
         given = ATTRIBUTES[tag_column] if tag_column else -1
         self.attributes = array("i", [TAG if atom.attribute == given else atom.attribute for atom in atoms])
         self.tag_column = given
-        self.tags = array("I", [*tags, 0])
+        self.tags = array("I", [*(crc32(tag.encode()) for tag in actions.tags), 0] if actions is not None else [0])
+        phases = () if actions is None else actions.system.phases
+        self.n_phases = len(phases)
+        self.backwards = array("i", [*(phase.right_to_left for phase in phases), 0])
         self.first = array("i", [places[atom.first] for atom in atoms])
         self.second = array("i", [places[atom.second] for atom in atoms])
         self.n_templates = len(parsed)
@@ -159,9 +152,10 @@ class FeatureSet:
         return count + 1
 
     def _side_labels(self, s: State, node: int, place: int) -> int:
-        """Write the labels of a node's dependents on the side that the pass is about; return how many they are."""
-        first = node + 1 if s.phase == RIGHT_PASS else 1
-        last = s.n if s.phase == RIGHT_PASS else node - 1
+        """Write the labels of a node's dependents on the side that the phase comes from; return how many they are."""
+        is_backwards = s.phase < self.n_phases and self.backwards[s.phase] != 0
+        first = node + 1 if is_backwards else 1
+        last = s.n if is_backwards else node - 1
         count = 0
         for word in range(first, last + 1):
             if s.heads[word] == node:

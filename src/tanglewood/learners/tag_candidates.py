@@ -1,4 +1,4 @@
-"""The tags that a first tagger leaves a parser to choose from, in the numbers of a task whose system gives tags."""
+"""The tags that a first tagger leaves a parser to choose from, in the numbers of its actions."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from array import array
 from collections.abc import Sequence
 from zlib import crc32
 
+from tanglewood.core.actions import Actions
 from tanglewood.core.system import TransitionSystem
-from tanglewood.learners.base import Task
 from tanglewood.ml.words import Word, words_of
-from tanglewood.systems.joint_swap import JointSwap
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tag_candidates import TagCandidate, read_candidates, without_candidates
 
@@ -20,15 +19,14 @@ class Tagging:
     """Reads the tag candidates of sentences, and writes the tags given to them.
 
     Candidates stand in MISC (treebank/tag_candidates.py); where there are none, the tag in the column is the only one.
-    A word for which no tag is known that the task has may be given any.
+    A word without a known tag may be given any.
     """
 
-    def __init__(self, task: Task) -> None:
-        assert isinstance(task.system, JointSwap)
-        self.system = task.system
-        self.names = task.tags
-        self.numbers = {tag: number for number, tag in enumerate(task.tags)}
-        self.place = 2 if task.system.tag_column == "upos" else 3  # among the columns of a Word
+    def __init__(self, actions: Actions) -> None:
+        self.system = actions.system
+        self.names = actions.tags
+        self.numbers = {tag: number for number, tag in enumerate(actions.tags)}
+        self.place = 2 if actions.system.tag_column == "upos" else 3  # among the columns of a Word
 
     def tags_of(self, sentence: Sentence) -> list[int]:
         """Return the tags in the column as numbers, indexed by node."""
@@ -51,7 +49,7 @@ class Tagging:
         return words, candidates
 
     def _kept(self, choices: Sequence[TagCandidate]) -> list[TagCandidate]:
-        """Return the best tags that are not too far behind, of those the task has."""
+        """Return the best tags that are not too far behind, of those that are known."""
         near = [choice for choice in choices if choice[1] <= self.system.tag_threshold]
         return [choice for choice in near[: self.system.best_tags] if choice[0] in self.numbers]
 

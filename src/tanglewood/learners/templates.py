@@ -2,9 +2,9 @@
 
 A template is a conjunction of atoms with spaces between, such as ``s0.upos s1.upos s1-s0.distance``. An atom is an
 address and an attribute of its node; a pair of addresses and ``distance``, ``between``, ``direction`` or ``arc``;
-``flags``; or ``valencies``, the labels of the valencies that are open (three-step). Addresses are those of
+``flags``; or ``valencies``, the labels in the second list (open valencies, in three-step). Addresses are those of
 core/addresses.py and, in templates for labels, h and d: head and dependent of the arc in question. A template that
-begins with ``first:`` or ``later:`` is for configurations of the first step only, or of those after it (three-step).
+begins with ``first:`` or ``later:`` is for configurations of a system's first phase only, or of those after it.
 """
 
 from __future__ import annotations
@@ -16,17 +16,14 @@ from typing import Any, ClassVar, Self
 
 from tanglewood.core.addresses import Addresses
 from tanglewood.errors import ConfigError
+from tanglewood.ml.word_table import COLUMNS
 
-# Known of a word before parsing begins: one value each. Their order is that of the columns of the word table.
-COLUMNS = (
-    *("form", "lower", "lemma", "upos", "xpos"),
-    *("prefix2", "prefix3", "suffix2", "suffix3", "suffix4", "shape"),
-)
-# The number of an attribute tells the compiled core what to do: columns first, then these.
+# The number of an attribute tells the compiled core what to do: first the columns of the word table, known of a word
+# before parsing begins, then these.
 ATTRIBUTES = {name: number for number, name in enumerate((*COLUMNS, "feats", "label", "lefts", "rights", "deps"))}
 PAIR_ATTRIBUTES = {"distance": 16, "direction": 17, "arc": 18, "between": 19}
 FLAGS, VALENCIES, SIDE_LABELS = range(20, 23)
-ATTRIBUTES["sidelabels"] = SIDE_LABELS  # of the dependents on the left or, in the last step of three-step, on the right
+ATTRIBUTES["sidelabels"] = SIDE_LABELS  # of the dependents on the left or, in a phase from right to left, on the right
 ATTRIBUTES["choices"] = 23  # the tags that a first tagger offers, taken together
 # These have several values, each a feature of its own.
 MANY = (ATTRIBUTES["feats"], PAIR_ATTRIBUTES["between"], VALENCIES, SIDE_LABELS)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tanglewood.core.actions import LabelNumbers
 from tanglewood.core.state import State
 from tanglewood.errors import UndecidedError
-from tanglewood.measure.labels import LabelNumbers
 
 if TYPE_CHECKING:
     from tanglewood.core.system import TransitionSystem

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tanglewood.core.actions import LabelNumbers
 from tanglewood.core.state import State
 from tanglewood.errors import UndecidedError
-from tanglewood.measure.labels import LabelNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,8 +39,8 @@ class RunningTime:
         self.max_swaps = 0
         self.uncovered = 0
         self.undecided = 0  # where an oracle that has to search gave up
+        self._system = system
         self._oracle = system.oracle(oracle)
-        self._swaps = any(move.name == "SWAP" for move in system.moves)
         self._labels = LabelNumbers()
 
     def add(self, tree: Tree) -> None:
@@ -55,7 +55,7 @@ class RunningTime:
         if not self._oracle.reaches_gold(state):
             self.uncovered += 1
             return
-        swaps = (state.steps - 2 * len(tree)) // 2 if self._swaps else 0  # k swaps make 2n + 2k transitions
+        swaps = self._system.swaps(state)
         self.lengths.append(len(tree))
         self.transitions.append(state.steps)
         self.swaps += swaps

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tanglewood.ml.dense import lstm_backward_steps, lstm_forward_steps
-from tanglewood.ml.words import FIELDS, ROOT_PIECES, Numbers, Vocabulary, Word, pieces
+from tanglewood.ml.vocabulary import Numbers, Vocabulary
+from tanglewood.ml.word_features import ANY, FEATURES
+from tanglewood.ml.words import Word
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
 OUTPUT = "hidden.slots"  # the weights that contexts are multiplied with in the end
 MOST_KEPT = 30_000  # words whose vectors are kept while parsing: 80 MB
-EMBEDDED = {"form": 64, "lemma": 64, "upos": 16, "xpos": 16, "feats": 32, "affixes": 32}
 EMBED = "embed."  # what the names of embeddings begin with
 DIRECTIONS = ("forward", "backward")
 
@@ -27,8 +29,8 @@ def new_encoder(
     """Return fresh parameters for embeddings of these widths and (words, LSTMs, layers of LSTMs) of these sizes."""
     n_word, n_lstm, n_layers = sizes
     parameters = {
-        f"{EMBED}{field}": normal(chance, 0.1 if size > 32 else 0.2, len(vocabulary.numbers[field]), size)
-        for field, size in embedded.items()
+        f"{EMBED}{feature}": normal(chance, 0.1 if size > 32 else 0.2, len(vocabulary.numbers[feature]), size)
+        for feature, size in embedded.items()
     }
     parameters["word.weight"] = glorot(chance, sum(embedded.values()), n_word)
     parameters["word.bias"] = np.zeros(n_word, np.float32)
@@ -119,10 +121,9 @@ class Batch:
     """Numbered words of some sentences, one after the other, each with its node 0 first."""
 
     lengths: list[int]  # nodes a sentence, node 0 included
-    single: Ints  # form, lemma, UPOS, XPOS numbers: (nodes, 4)
-    feats: Ints  # all features' numbers, and where those of each node begin
-    feat_starts: Ints
-    affixes: Ints  # (nodes, 5)
+    single: Ints  # numbers of the features that have one value: (nodes, features)
+    several: dict[str, Ints]  # of those that have so many: (nodes, values)
+    bags: dict[str, tuple[Ints, Ints]]  # of those that have any number: all, and where those of each node begin
 
     @property
     def offsets(self) -> list[int]:
@@ -134,28 +135,29 @@ def number_words(
     vocabulary: Vocabulary, sentences: Sequence[Sequence[Word]], known: dict[Word, Numbers] | None = None
 ) -> Batch:
     """Look up all words of a batch; who looks up the same words again and again gives a dict to keep them in."""
-    root = vocabulary.number(ROOT_PIECES)
+    root = vocabulary.root()
     known = {} if known is None else known
-    single: list[list[int]] = []
-    feats: list[int] = []
-    starts: list[int] = []
-    affix_rows: list[list[int]] = []
+    found: list[Numbers] = []
     for words in sentences:
         for word in words:
             if word not in known:
-                known[word] = vocabulary.number(pieces(word))
-        for numbers in (root, *map(known.__getitem__, words)):
-            single.append(numbers[0])
-            starts.append(len(feats))
-            feats.extend(numbers[1])
-            affix_rows.append(numbers[2])
-    return Batch(
-        [len(words) + 1 for words in sentences],
-        np.array(single, np.int32),
-        np.array(feats, np.int32),
-        np.array(starts, np.int32),
-        np.array(affix_rows, np.int32),
-    )
+                known[word] = vocabulary.number(word)
+        found.append(root)
+        found.extend(map(known.__getitem__, words))
+    single: list[Ints] = []
+    several: dict[str, Ints] = {}
+    bags: dict[str, tuple[Ints, Ints]] = {}
+    for name, rows in zip(vocabulary.numbers, zip(*found, strict=True), strict=True):
+        kind = FEATURES[name].several
+        flat = np.fromiter(chain.from_iterable(rows), np.int32)
+        if kind == ANY:
+            sizes = np.fromiter(map(len, rows), np.int32, len(rows))
+            bags[name] = flat, (np.cumsum(sizes) - sizes).astype(np.int32)
+        elif kind:
+            several[name] = flat.reshape(-1, kind)
+        else:
+            single.append(flat)
+    return Batch([len(words) + 1 for words in sentences], np.stack(single, axis=1), several, bags)
 
 
 class TimeSteps:
@@ -205,8 +207,9 @@ def lstm_backward(
 class Encoder:
     """Turns numbered words into the rows that network_core sums, and carries gradients back."""
 
-    def __init__(self, parameters: Mapping[str, Floats]) -> None:
+    def __init__(self, parameters: Mapping[str, Floats], features: Iterable[str]) -> None:
         self.parameters = parameters
+        self.features = list(features)  # in the order of their vectors
         self.n_layers = count_layers(parameters)
         # What `forward` leaves for `backward`.
         self.batch: Batch
@@ -221,10 +224,18 @@ class Encoder:
 
     def embed(self, batch: Batch) -> Floats:
         """Concatenate the embeddings of every node."""
-        p = self.parameters
-        single = [p[f"embed.{field}"][batch.single[:, i]] for i, field in enumerate(("form", "lemma", "upos", "xpos"))]
-        feats = np.add.reduceat(p["embed.feats"][batch.feats], batch.feat_starts)
-        return np.concatenate([*single, feats, p["embed.affixes"][batch.affixes].sum(1)], axis=1)
+        columns = iter(batch.single.T)
+        parts = []
+        for feature in self.features:
+            table = self.parameters[f"{EMBED}{feature}"]
+            if feature in batch.bags:
+                numbers, starts = batch.bags[feature]
+                parts.append(np.add.reduceat(table[numbers], starts))
+            elif feature in batch.several:
+                parts.append(table[batch.several[feature]].sum(1))
+            else:
+                parts.append(table[next(columns)])
+        return np.concatenate(parts, axis=1)
 
     def words(self, embedded: Floats) -> Floats:
         """Return the vectors of words without context."""
@@ -310,18 +321,20 @@ class Encoder:
         gradients["word.bias"][...] = d_words.sum(0)
         d_embedded = ((d_words @ p["word.weight"].T) * self.input_mask).astype(np.float32, copy=False)
         start = 0
-        batch = self.batch
-        for i, field in enumerate(FIELDS):
-            size = p[f"embed.{field}"].shape[1]
-            d_field = d_embedded[:, start : start + size]
+        columns = iter(self.batch.single.T)
+        for feature in self.features:
+            name = f"{EMBED}{feature}"
+            size = p[name].shape[1]
+            d_feature = d_embedded[:, start : start + size]
             start += size
-            if field == "feats":
-                counts = np.diff(np.append(batch.feat_starts, len(batch.feats)))
-                yield f"embed.{field}", batch.feats, np.repeat(d_field, counts, axis=0)
-            elif field == "affixes":
-                yield f"embed.{field}", batch.affixes.ravel(), np.repeat(d_field, batch.affixes.shape[1], axis=0)
+            if feature in self.batch.bags:
+                numbers, starts = self.batch.bags[feature]
+                yield name, numbers, np.repeat(d_feature, np.diff(np.append(starts, len(numbers))), axis=0)
+            elif feature in self.batch.several:
+                several = self.batch.several[feature]
+                yield name, several.ravel(), np.repeat(d_feature, several.shape[1], axis=0)
             else:
-                yield f"embed.{field}", batch.single[:, i], d_field
+                yield name, next(columns), d_feature
 
 
 class Contexts:
@@ -332,7 +345,7 @@ class Contexts:
 
     def __init__(self, vocabulary: Vocabulary, parameters: Mapping[str, Floats]) -> None:
         self._vocabulary = vocabulary
-        self._encoder = Encoder(parameters)
+        self._encoder = Encoder(parameters, vocabulary.numbers)
         self._forget()
 
     def _forget(self) -> None:

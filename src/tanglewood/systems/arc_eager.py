@@ -53,6 +53,7 @@ class ArcEager(FrontArcSystem):
     covers = "the projective trees"
     paper = "Nivre 2008; Lacroix & Béchet 2014, Table 2"
     oracles: ClassVar[dict[str, type]] = {"static": StaticOracle, "dynamic": DynamicOracle}
+    trained_by = "dynamic"
     all_moves: ClassVar[tuple[Move, ...]] = (
         Move("SHIFT"),
         arc_move("LEFT-ARC"),

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from tanglewood.core.oracle import GreedyOracle
 from tanglewood.core.state import State
-from tanglewood.core.system import Move, TransitionSystem, arc_move
+from tanglewood.core.system import FRONT, Move, TransitionSystem, arc_move
 from tanglewood.systems.projective_oracle import ProjectiveOracle
 
 SHIFT, LEFT_ARC, RIGHT_ARC = range(3)
@@ -30,6 +30,8 @@ class ArcHybrid(TransitionSystem):
     covers = "the projective trees"
     paper = "Kuhlmann, Gómez-Rodríguez & Satta 2011"
     oracles: ClassVar[dict[str, type]] = {"static": GreedyOracle, "dynamic": DynamicOracle}
+    trained_by = "dynamic"
+    nodes = FRONT  # left arcs join them, and the papers' feature models are stated for them
     all_moves: ClassVar[tuple[Move, ...]] = (Move("SHIFT"), arc_move("LEFT-ARC"), arc_move("RIGHT-ARC"))
 
     def _is_final(self, s: State) -> bool:

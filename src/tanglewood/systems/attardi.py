@@ -13,13 +13,16 @@ from typing import ClassVar
 
 from tanglewood.core.oracle import GreedyOracle
 from tanglewood.core.state import State
-from tanglewood.core.system import Move, TransitionSystem, arc_move
+from tanglewood.core.system import Move, Option, TransitionSystem, arc_move, options_of
 from tanglewood.decoders.exact import ExactDecoder
 from tanglewood.errors import ConfigError, UndecidedError
 
 SHIFT = 0
 B0 = -1
-DEGREE = {"degree": "highest distance on the stack between head and modifier; 2 if not given"}
+DEGREE = options_of(
+    Option("degree", int, 2, "highest distance on the stack between head and modifier", least=1, most=9, metavar="D")
+)
+REDUCES = Option("reduces", str, None, "an inventory of one's own, such as s0>s1,s1>s0,b0>s1", metavar="LIST")
 Reduce = tuple[int, int]  # (place of the head, place of the modifier); s0, s1, ... are 0, 1, ..., b0 is B0
 SEARCH_LIMIT = 50_000  # states the search for a derivation may visit
 
@@ -179,16 +182,13 @@ class Attardi(TransitionSystem):
     name = "attardi"
     covers = "trees whose arcs skip at most degree - 1 subtrees of the stack"
     paper = "Attardi 2006; Cohen et al. 2011"
-    options: ClassVar[dict[str, str]] = {
-        **DEGREE,
-        "reduces": "an inventory of one's own, such as s0>s1,s1>s0,b0>s1",
-    }
+    options: ClassVar[dict[str, Option]] = DEGREE | options_of(REDUCES)
     oracles: ClassVar[dict[str, type]] = {"static": StaticOracle, "lazy": LazyOracle}
+    trained_by = "lazy"
+    exact_searches = ("exact",)
 
     def __init__(self, *, degree: int = 2, reduces: str | None = None, single_root: bool = False) -> None:
         TransitionSystem.__init__(self, single_root=single_root)
-        if not 1 <= degree <= 9:
-            raise ConfigError(f"degree={degree}: the degree of an Attardi system is 1 to 9")
         inventory = self._inventory(degree) if reduces is None else parse_reduces(reduces)
         self.is_closed = is_deletion_closed(inventory)
         # s0 before s1 before s2: the order does not change what is covered but fixes the derivation.
@@ -283,6 +283,7 @@ class AttardiAllS0S1(Attardi):
     covers = "those of attardi-all that need no reduce of s2"
     paper = "Shi & Lee 2018, ALLs0s1"
     options = DEGREE
+    exact_searches = ("exact", "lite")
 
     def _inventory(self, degree: int) -> set[Reduce]:
         return alls0s1_reduces(degree)

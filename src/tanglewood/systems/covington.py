@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from tanglewood.core.oracle import LossOracle, Oracle, leftmost_dependents
 from tanglewood.core.state import State
-from tanglewood.core.system import FrontArcSystem, Move, arc_move
+from tanglewood.core.system import FrontArcSystem, Move, Option, arc_move, options_of
 from tanglewood.errors import ConfigError
 
 SHIFT, LEFT_ARC, RIGHT_ARC, NO_ARC = range(4)
@@ -94,12 +94,22 @@ class Covington(FrontArcSystem):
     name = "covington"
     covers = "all trees; with max_degree=d those whose arcs between words have degree <= d (Nivre 2007)"
     paper = "Covington 2001; Nivre 2007"
-    options: ClassVar[dict[str, str]] = {
-        "max_degree": "highest degree of non-projectivity an arc may have; unbounded if not given",
-        "every_pair": "whether every pair of words is looked at, as in the paper; else a SHIFT may come before",
-    }
+    options: ClassVar[dict[str, Option]] = options_of(
+        Option("max_degree", int, None, "highest degree of non-projectivity an arc may have", least=0, metavar="D"),
+        Option("every_pair", bool, False, "look at every pair of words, as in the paper: no SHIFT before that"),
+    )
     oracles: ClassVar[dict[str, type]] = {"static": StaticOracle, "dynamic": DynamicOracle}
     aside_name = "Skipped"
+    # The skipped nodes lie between i and j: those next to either, and the first two that have no head between them.
+    slots = (
+        *("s0", "s1", "s0.next", "b0.previous", "b0", "b1", "b2", "c0", "c1"),
+        *("s0.left1", "s0.right1", "b0.left1", "s0.head", "b0.head"),
+    )
+    label_slots = (
+        *("s0", "s1", "b0", "s0.left1", "s0.right1", "b0.left1", "b0.left2", "s0.left2", "s0.right2"),
+        *("c0.left1", "s0.next", "b0.previous"),
+    )
+    distance = ("s0", "b0")
     all_moves: ClassVar[tuple[Move, ...]] = (
         Move("SHIFT"),
         arc_move("LEFT-ARC"),
@@ -109,8 +119,6 @@ class Covington(FrontArcSystem):
 
     def __init__(self, *, max_degree: int | None = None, every_pair: bool = False, single_root: bool = False) -> None:
         FrontArcSystem.__init__(self, single_root=single_root)
-        if max_degree is not None and max_degree < 0:
-            raise ConfigError(f"max_degree={max_degree}: a degree is 0, 1, 2, ...; leave it out for no bound")
         self.bound = -1 if max_degree is None else max_degree
         self.every_pair = every_pair
 
@@ -180,6 +188,10 @@ class Covington(FrontArcSystem):
     def aside(self, s: State) -> list[tuple[int, int]]:
         """Return the skipped nodes, between i and j."""
         return [(node, -1) for node in range(s.depth, s.n + 1 - s.n_buffer)]
+
+    def training_oracle(self) -> str:
+        """Return the dynamic oracle, which there is without a bound only."""
+        return "static" if self.bound >= 0 else "dynamic"
 
     def max_steps(self, n: int) -> int:
         """Return the number of pairs and shifts."""

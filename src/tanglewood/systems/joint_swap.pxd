@@ -5,8 +5,6 @@ from tanglewood.systems.swap cimport Swap
 cdef int SHIFT, RESHIFT, FIRST_TAG
 
 cdef class JointSwap(Swap):
-    cdef readonly int best_tags
-    cdef readonly double tag_threshold
     cdef bint _is_legal(self, State s, int move, int label) noexcept nogil
     cdef bint _is_candidate(self, State s, int tag) noexcept nogil
     cdef int _head(self, State s, int move, int label) noexcept nogil

@@ -12,31 +12,30 @@ from typing import TYPE_CHECKING, ClassVar
 from tanglewood.core.kinds import FIRST_TAG
 from tanglewood.core.oracle import Oracle
 from tanglewood.core.state import State
-from tanglewood.core.system import Move
-from tanglewood.errors import ConfigError
+from tanglewood.core.system import Move, Option, options_of
 from tanglewood.systems.swap import EagerOracle, LazyOracle, Swap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SHIFT, RESHIFT = 0, 4  # LEFT-ARC, RIGHT-ARC and SWAP, between them, are those of swap
-COLUMNS = ("upos", "xpos")
+TAG_COLUMNS = ("upos", "xpos")
 
 
 class EagerTagOracle(Oracle):
     """The eager oracle of swap, with the gold tag for SHIFT; -1 where no tags are given."""
 
     explores = True
-    guide: ClassVar[type[Oracle]] = EagerOracle
+    without_tags: ClassVar[type[Oracle]] = EagerOracle
 
     def __init__(self, system: JointSwap) -> None:
         Oracle.__init__(self, system)
-        self.inner = self.guide(system)
+        self.inner = self.without_tags(system)
 
     def bind(
         self, heads: Sequence[int], labels: Sequence[int] | None = None, tags: Sequence[int] | None = None
     ) -> None:
-        """Take a gold tree, as any oracle, and the numbers of gold tags indexed by node, index 0 being -1."""
+        """Take a gold tree and the numbers of its tags, indexed by node."""
         self.inner.bind(heads, labels)
         Oracle.bind(self, heads, labels)
         self.tags = array("i", [-1] * len(heads) if tags is None else tags)
@@ -59,7 +58,7 @@ class EagerTagOracle(Oracle):
 class LazyTagOracle(EagerTagOracle):
     """The lazy oracle of swap likewise."""
 
-    guide = LazyOracle
+    without_tags = LazyOracle
 
 
 class JointSwap(Swap):
@@ -68,11 +67,19 @@ class JointSwap(Swap):
     name = "joint-swap"
     covers = "all trees"
     paper = "Bohnet & Nivre 2012"
-    options: ClassVar[dict[str, str]] = {
-        "tag_column": f"the column that the tags are for: {' or '.join(COLUMNS)}; {COLUMNS[0]} if not given",
-        "best_tags": "how many tags a word may choose from; 3 if not given",
-        "tag_threshold": "how far a tag may be behind the best (logarithms of probabilities); 4 if not given",
-    }
+    options: ClassVar[dict[str, Option]] = options_of(
+        Option(
+            "tag_column", str, TAG_COLUMNS[0], "the column whose tags it gives", choices=TAG_COLUMNS, metavar="COLUMN"
+        ),
+        Option("best_tags", int, 3, "how many tags of the first tagger a word may choose from", least=1, metavar="K"),
+        Option(
+            "tag_threshold",
+            float,
+            4.0,
+            "how far such a tag may be behind the best, in logarithms of probabilities",
+            least=0,
+        ),
+    )
     oracles: ClassVar[dict[str, type]] = {"eager": EagerTagOracle, "lazy": LazyTagOracle}
     label_matters = True
     all_moves: ClassVar[tuple[Move, ...]] = (
@@ -84,16 +91,12 @@ class JointSwap(Swap):
     def __init__(
         self,
         *,
-        tag_column: str = COLUMNS[0],
+        tag_column: str = TAG_COLUMNS[0],
         best_tags: int = 3,
         tag_threshold: float = 4.0,
         single_root: bool = False,
     ) -> None:
         Swap.__init__(self, single_root=single_root)
-        if tag_column not in COLUMNS:
-            raise ConfigError(f"tag_column={tag_column!r} is no column of tags; choose from {', '.join(COLUMNS)}")
-        if best_tags < 1 or not tag_threshold >= 0:
-            raise ConfigError(f"best_tags={best_tags} should be 1 or more, tag_threshold={tag_threshold} 0 or more")
         self.tag_column = tag_column
         self.best_tags = best_tags
         self.tag_threshold = tag_threshold

@@ -154,6 +154,12 @@ class TwoPlanar(Planar):
     name = "two-planar"
     covers = "trees whose arcs between words can be drawn in two planes without crossing"
     aside_name = "Other stack"
+    # Of the other plane's stack, kept aside, the two topmost nodes.
+    slots = (
+        *("s0", "s1", "s2", "b0", "b1", "b2", "a0", "a1"),
+        *("s0.left1", "s0.right1", "s1.left1", "s1.right1", "b0.left1", "a0.left1", "a0.right1", "s0.head"),
+    )
+    distance = ("s0", "b0")
     all_moves: ClassVar[tuple[Move, ...]] = (*Planar.all_moves, Move("SWITCH"))
 
     def _is_legal(self, s: State, move: int, label: int) -> bool:

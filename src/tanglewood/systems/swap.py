@@ -207,6 +207,8 @@ class Swap(ArcStandard):
     covers = "all trees"
     paper = "Nivre 2009, Figure 2 (Su)"
     oracles: ClassVar[dict[str, type]] = {"eager": EagerOracle, "lazy": LazyOracle}
+    trained_by = "lazy"
+    puts_back = True
     all_moves: ClassVar[tuple[Move, ...]] = (*ArcStandard.all_moves, Move("SWAP"))
 
     def _is_legal(self, s: State, move: int, label: int) -> bool:
@@ -233,6 +235,10 @@ class Swap(ArcStandard):
             if move == SHIFT and s.put_back > 0:
                 s.put_back -= 1
             ArcStandard._apply(self, s, move, label)
+
+    def swaps(self, s: State) -> int:
+        """Return k where there are 2n + 2k transitions."""
+        return (s.steps - 2 * s.n) // 2
 
     def max_steps(self, n: int) -> int:
         """Return n + n^2: every pair of words swapped once."""

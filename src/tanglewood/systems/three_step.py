@@ -17,8 +17,7 @@ from typing import ClassVar
 
 from tanglewood.core.oracle import Oracle
 from tanglewood.core.state import State
-from tanglewood.core.system import Move, TransitionSystem, arc_move
-from tanglewood.errors import ConfigError
+from tanglewood.core.system import FRONT, Move, Option, Phase, TransitionSystem, arc_move, options_of
 from tanglewood.systems.arc_eager import ArcEager
 from tanglewood.systems.arc_hybrid import ArcHybrid
 from tanglewood.systems.arc_standard import ArcStandard
@@ -88,23 +87,30 @@ class ThreeStep(TransitionSystem):
     name = "three-step"
     covers = "trees whose non-projective arcs can be paired by label, closest first, over projectivized anchors"
     paper = "Lacroix & Béchet 2014"
-    options: ClassVar[dict[str, str]] = {
-        "first": f"system of the first step: {', '.join(FIRST_STEPS)}; {ArcEager.name} if not given"
-    }
+    options: ClassVar[dict[str, Option]] = options_of(
+        Option(
+            "first",
+            str,
+            ArcEager.name,
+            "the projective system of its first step",
+            choices=tuple(FIRST_STEPS),
+            metavar="SYSTEM",
+        )
+    )
     oracles: ClassVar[dict[str, type]] = {"static": StaticOracle}
     label_matters = True
     aside_name = "Valencies"
 
     def __init__(self, *, first: str = ArcEager.name, single_root: bool = False) -> None:
         TransitionSystem.__init__(self, single_root=single_root)
-        if first not in FIRST_STEPS:
-            raise ConfigError(f"first={first!r} is not a projective system; choose from {', '.join(FIRST_STEPS)}")
         # The right pass cannot take the root word from 0: every word hangs below it, so the arc would close a cycle.
         self.first = FIRST_STEPS[first](single_root=single_root)
         self.base = self.first.n_moves
         left_pass = (Move("PutValency↙", labelled=True), arc_move("Dist-Left↖"), Move("Shift"))
         right_pass = (Move("PutValency↘", labelled=True), arc_move("Dist-Right↗"), Move("RShift"))
         self._set_moves((*self.first.moves, *left_pass, *right_pass))
+        left, right = Phase("left pass", FRONT), Phase("right pass", FRONT, right_to_left=True)
+        self.phases = (*self.first.phases, left, right)
 
     def _start(self, s: State) -> None:
         self.first._start(s)

@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tanglewood.errors import ConfigError, ModelError
-from tanglewood.learners.linear.learner import shape_of
 from tanglewood.ml.adam import Adam
 from tanglewood.ml.encoder import (
     OUTPUT,
@@ -36,19 +34,22 @@ from tanglewood.ml.encoder import (
     rounded,
     unpacked,
 )
-from tanglewood.ml.words import FIELDS, ROOT, UNKNOWN, Numbers, Vocabulary, Word
+from tanglewood.ml.vocabulary import Numbers, Vocabulary
+from tanglewood.ml.word_features import pieces
+from tanglewood.ml.words import Word, untagged
 from tanglewood.text.lemmas import apply_rule, lemma_rule
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tag_candidates import TagCandidate
 
 COLUMNS = ("upos", "xpos", "feats", "rule")
-EMBEDDED = {"form": 64, "lemma": 32, "upos": 16, "xpos": 16, "feats": 48, "affixes": 32}
-LEAST = {"form": 2, "lemma": 2, "feats": 3, "affixes": 2}  # occurrences of what is kept
-SPARSE = tuple(f"embed.{field}" for field in EMBEDDED)
+# What the tagger embeds of a form: names of ml/word_features.py, and the widths of their vectors.
+EMBEDDED = {"lower": 64, "form": 32, "short_shape": 16, "last": 16, "pieces": 48, "affixes": 32}
+LEAST = {"lower": 2, "form": 2, "pieces": 3, "affixes": 2}  # occurrences of what is kept
+SPARSE = tuple(f"embed.{feature}" for feature in EMBEDDED)
 BIAS = "output.bias"
 SIZES = (128, 64)  # of the vectors of words, and of the outputs of LSTMs
 LEAST_RULE = 2  # occurrences of a rule for lemmas that is kept
-MOST_LETTERS = 24  # of a form are looked at, half of them at either end
+MOST_REMEMBERED = 100_000  # forms whose pieces are kept
 MOST_CANDIDATES, MOST_BEHIND = 5, 9.0  # candidates for the tag of a word, and how far they may be behind the best
 
 
@@ -60,25 +61,6 @@ class Tags(NamedTuple):
     xpos: str
     feats: str
     choices: Sequence[TagCandidate] = ()
-
-
-@cache
-def _pieces(lower: str) -> str:
-    """Return all texts of three to five letters of a word, its ends marked."""
-    marked = f"<{lower.replace('|', '/')}>"
-    if len(marked) > MOST_LETTERS:
-        marked = marked[: MOST_LETTERS // 2] + "…" + marked[-MOST_LETTERS // 2 :]
-    found = [marked[i : i + size] for size in (3, 4, 5) for i in range(len(marked) - size + 1)]
-    return "|".join(dict.fromkeys(found)) or "_"
-
-
-def as_word(form: str) -> Word:
-    """Return what the encoder is to see of a form.
-
-    In the places of lemma, tags and features, which are not known yet, stand the form as written, its shape, its last
-    letter and its pieces.
-    """
-    return form, form, shape_of(form[:MOST_LETTERS]), form[-1].lower(), _pieces(form.lower())
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +113,7 @@ class Tagger:
     def settings(self) -> dict[str, Any]:
         """Return all else, as plain data."""
         return {
-            "vocabulary": {field: list(numbers) for field, numbers in self.vocabulary.numbers.items()},
+            "vocabulary": self.vocabulary.settings(),
             "classes": {column: list(names) for column, names in self.classes.items()},
             "lemmas": dict(self.lemmas),
         }
@@ -139,13 +121,13 @@ class Tagger:
     @classmethod
     def load(cls, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> Tagger:
         """Make the tagger anew, and check that everything has the size it should have."""
-        fields = settings["vocabulary"]
-        numbers = {field: {value: number for number, value in enumerate(fields[field])} for field in FIELDS}
-        if any(list(values)[:2] != [UNKNOWN, ROOT] for values in numbers.values()):
-            raise ModelError("the tagger's vocabulary does not begin as it should")
+        try:
+            vocabulary = Vocabulary.load(settings["vocabulary"], EMBEDDED)
+        except ModelError as error:
+            raise ModelError(f"the tagger's part: {error}") from None
         parameters = unpacked(arrays)
         combinations = parameters.pop("combinations").reshape(-1, 3)
-        tagger = cls(Vocabulary(numbers, {}), settings["classes"], combinations, settings["lemmas"], parameters)
+        tagger = cls(vocabulary, settings["classes"], combinations, settings["lemmas"], parameters)
         sizes = (len(parameters["word.bias"]), len(parameters["lstm0.forward.recurrent"]), count_layers(parameters))
         wanted = new_parameters(tagger.vocabulary, tagger.classes, sizes, Shapes())
         if 2 * sizes[1] != sizes[0] or {name: p.shape for name, p in wanted.items()} != {
@@ -186,14 +168,15 @@ class TagWorker:
         self._contexts = Contexts(tagger.vocabulary, tagger.parameters)
         self._sections = _sections(tagger.classes)
         self._known = {tuple(row) for row in tagger.combinations.tolist()}
-        self._words: dict[str, Word] = {}
 
     def tag(self, sentences: Sequence[Sequence[str]], tag_column: str = "") -> list[list[Tags]]:
         """Return the tags of all forms of some sentences, with the choices for a column, if one is named."""
         if not sentences:
             return []
         tagger = self._tagger
-        contexts, begins = self._contexts.of([[self._word(form) for form in forms] for forms in sentences])
+        if pieces.cache_info().currsize > MOST_REMEMBERED:
+            pieces.cache_clear()
+        contexts, begins = self._contexts.of([list(map(untagged, forms)) for forms in sentences])
         scores = contexts @ tagger.parameters[OUTPUT]
         scores += tagger.parameters[BIAS]
         upos, xpos, feats, rules = (tagger.classes[column] for column in COLUMNS)
@@ -236,15 +219,6 @@ class TagWorker:
             best[odd, :3] = together[np.argmax(sums, axis=1)]
         return best
 
-    def _word(self, form: str) -> Word:
-        word = self._words.get(form)
-        if word is None:
-            if len(self._words) > 100_000:
-                self._words.clear()
-                _pieces.cache_clear()
-            word = self._words[form] = as_word(form)
-        return word
-
     def _lemma(self, form: str, upos: str, rule: str) -> str:
         seen = self._tagger.lemmas.get(f"{form}\t{upos}")
         return apply_rule(rule, form) if seen is None else seen
@@ -258,8 +232,8 @@ class TaggerLearner:
             raise ConfigError("there is no sentence to learn tags from")
         self.options = options.resolved(sum(map(len, sentences)))
         self._chance = np.random.default_rng(seed)
-        self._words = [[as_word(form) for form in sentence.forms] for sentence in sentences]
-        self.vocabulary = Vocabulary.of_words((word for words in self._words for word in words), LEAST)
+        self._words = [list(map(untagged, sentence.forms)) for sentence in sentences]
+        self.vocabulary = Vocabulary.of((word for words in self._words for word in words), EMBEDDED, LEAST)
         rows = [list(zip(s.upos, s.xpos, s.feats, map(lemma_rule, s.forms, s.lemmas), strict=True)) for s in sentences]
         self.classes = {}
         for i, column in enumerate(COLUMNS):
@@ -277,11 +251,11 @@ class TaggerLearner:
         self._parameters = new_parameters(self.vocabulary, self.classes, (*SIZES, options.layers), self._chance)
         self._gradients = {name: np.zeros_like(p) for name, p in self._parameters.items() if name not in SPARSE}
         self._adam = Adam(self._parameters)
-        self._encoder = Encoder(self._parameters)
+        self._encoder = Encoder(self._parameters, EMBEDDED)
         self._sections = _sections(self.classes)
         share = options.drop_form
         self._unknown = np.array(
-            [share / (share + count) if share else 0.0 for count in self.vocabulary.counts["form"]]
+            [share / (share + count) if share else 0.0 for count in self.vocabulary.counts["lower"]]
         )
         self._known: dict[Word, Numbers] = {}
         self._epochs = 0
@@ -302,7 +276,7 @@ class TaggerLearner:
         options = self.options
         batch = number_words(self.vocabulary, [self._words[place] for place in places], self._known)
         forms = batch.single[:, 0]
-        batch.single[self._chance.random(len(forms)) < self._unknown[forms], :2] = 0
+        batch.single[self._chance.random(len(forms)) < self._unknown[forms], :2] = 0  # in small letters and as written
         scores = self._encoder.forward(batch, self._chance, options.drop_input, options.drop_context)
         scores += self._parameters[BIAS]
         targets = np.concatenate([self._targets[place] for place in places])

@@ -17,7 +17,7 @@ from random import Random
 from typing import Any
 
 from tanglewood.errors import ConfigError
-from tanglewood.learners.linear.learner import freeze_tables
+from tanglewood.ml.linear_tables import freeze_tables
 from tanglewood.ml.linear_weights import Weights
 from tanglewood.text.characters import CLASSES, SPACE, Characters
 from tanglewood.text.multiword import Multiword

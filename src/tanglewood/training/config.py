@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from tanglewood.decoders.searches import SEARCHES
+from tanglewood.decoders import SEARCHES
 from tanglewood.errors import ConfigError
-from tanglewood.learners import learner_class
+from tanglewood.learners import learner_class, learner_entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,8 @@ class Config:
     pseudo_projective: str = ""
     learner: str = ""  # network or, if there is a search over arcs, arcs
     search: str = ""  # of a model of arcs: the decoder it learns with and, if nothing else is said, parses with
-    guide: str = ""  # model file of a parser whose trees the arc learner looks at
-    folds: int = 5  # in which the training data are parsed by parsers like the guide
+    stacked: str = ""  # model file of a parser whose trees a graph-based learner looks at
+    folds: int = 5  # in which the training data are parsed by parsers like the stacked one
     seed: int = 1
     beam: int = 1  # for parsing dev after each epoch
     settings: Mapping[str, Any] = field(default_factory=dict)  # of the learner
@@ -41,16 +41,19 @@ class Config:
         if self.search and self.search not in SEARCHES:
             raise ConfigError(f"unknown search {self.search!r} to train with; choose from {', '.join(SEARCHES)}")
         learner = self.learner or ("arcs" if self.search else "network")
-        if learner == "arcs":
+        entry = learner_entry(learner)
+        if entry.scores_arcs:
             if self.oracle or self.beam > 1:
-                raise ConfigError("an oracle and a beam are for models of moves; a model of arcs has an exact search")
+                raise ConfigError(
+                    "an oracle and a beam are for transition-based models; a graph-based one has an exact search"
+                )
             system = self.system or "attardi-alls0s1"
             return replace(self, learner=learner, search=self.search or "mst", system=system)
-        for name in ("search", "guide"):
+        for name in ("search", "stacked"):
             if getattr(self, name):
-                raise ConfigError(f"{name}={getattr(self, name)!r} is for the arc learner, not for {learner}")
-        if learner == "svm" and self.beam > 1:
-            raise ConfigError("an svm model counts votes, which are no probabilities: there is no beam")
+                raise ConfigError(f"{name}={getattr(self, name)!r} is for graph-based learners, not for {learner}")
+        if self.beam > 1 and not entry.beam:
+            raise ConfigError(f"an {learner} model counts votes, which do not add up to probabilities: no beam")
         return replace(self, learner=learner, system=self.system or "swap")
 
     def learner_options(self) -> Any:  # noqa: ANN401 - the options class of the learner

@@ -10,16 +10,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tanglewood.core.system import TransitionSystem
+from tanglewood.core.actions import Actions
+from tanglewood.decoders import make_decoder
 from tanglewood.errors import ConfigError, ModelError
 from tanglewood.learners import learner_class
-from tanglewood.learners.base import Example, Guess, Learner, Model, Task
+from tanglewood.learners.base import Example, Learner, Model, StackedTree
 from tanglewood.learners.tag_candidates import Tagging, tags_to_give
 from tanglewood.measure.scores import Scores, evaluate
 from tanglewood.ml.words import OPTIONAL, Columns, words_of
-from tanglewood.parser import Parser, guess_of, guesses_of
+from tanglewood.parser import Parser, stacked_tree, stacked_trees
 from tanglewood.store import load_model, save_model
-from tanglewood.systems import make_decoder, make_system
+from tanglewood.systems import make_system
 from tanglewood.training.config import Config
 from tanglewood.training.stacking import parse_by_folds
 from tanglewood.transforms.pseudo_projective import Scheme, fitting_scheme, projectivize
@@ -28,7 +29,7 @@ from tanglewood.treebank.tag_candidates import KEY
 from tanglewood.treebank.tree import Tree
 
 RARE_ARCS = 50  # fewer non-projective arcs than this are hard to learn
-SHARPENED = 60  # sentences of dev on which models of arcs find out how sure they may be
+CALIBRATED_ON = 60  # sentences of dev on which graph-based models find out how sure they may be
 TRAINING_BYTES = 64 << 20  # a sentence whose chart takes more is learnt from with the best of all trees
 RARE_LABEL = 5  # likewise, occurrences of a decorated label
 
@@ -44,17 +45,6 @@ class Progress:
     is_best: bool
     parser: Parser
     seconds: float
-
-
-def choose_oracle(system: TransitionSystem, name: str = "") -> str:
-    """Return the name of the oracle to train with: a lazy one, one that may be asked from any state, or the first."""
-    if name:
-        system.oracle(name)  # raises if there is none such
-        return name
-    if "lazy" in system.oracles:
-        return "lazy"
-    bounded = getattr(system, "bound", -1) >= 0  # covington with a bound has no dynamic oracle
-    return "dynamic" if "dynamic" in system.oracles and not bounded else next(iter(system.oracles))
 
 
 class Training:
@@ -78,7 +68,7 @@ class Training:
         if single_root is None:
             single_root = all(len(tree.roots()) == 1 for tree in trees)
         system = make_system(config.system, **config.options, single_root=single_root)
-        self.oracle_name = "" if config.search else choose_oracle(system, config.oracle)
+        self.oracle_name = "" if config.search else config.oracle or system.training_oracle()
         self.teacher: Any = (
             make_decoder(config.search, system, max_bytes=TRAINING_BYTES)
             if config.search
@@ -90,22 +80,20 @@ class Training:
             self.scheme = fitting_scheme(config.pseudo_projective, {label for tree in trees for label in tree.labels})
             trees = [projectivize(tree, self.scheme) for tree in trees]
             self._warn_decorated(trees)
-        labels = sorted({label for tree in trees for label in tree.labels[1:]})
-        numbers = {label: number for number, label in enumerate(labels)}
-        tags = _tags(system, train)
-        self.task = Task(system, labels, _root_label(trees, numbers), tags)
+        tags = {tag for sentence in train for tag in tags_to_give(system, sentence)}
+        self.actions = Actions.of(system, trees, tags)
         self.options = config.learner_options().resolved(sum(map(len, train)))
-        self.guide = Parser.load(config.guide) if config.guide else None
-        guesses: list[Guess | None] = [None] * len(train)
-        if self.guide is not None:
-            parsed = parse_by_folds(self.guide, train, config.folds, _train, report)
-            guesses = [guess_of(tree, self.task) for tree in parsed]
+        self.stacked = Parser.load(config.stacked) if config.stacked else None
+        others: list[StackedTree | None] = [None] * len(train)
+        if self.stacked is not None:
+            parsed = parse_by_folds(self.stacked, train, config.folds, _train, report)
+            others = [stacked_tree(tree, self.actions) for tree in parsed]
         self.examples = [
-            Example(words_of(sentence), list(tree.heads), [-1, *(numbers[label] for label in tree.labels[1:])], guess)
-            for sentence, tree, guess in zip(train, trees, guesses, strict=True)
+            Example(words_of(sentence), list(tree.heads), self.actions.label_numbers(tree), other)
+            for sentence, tree, other in zip(train, trees, others, strict=True)
         ]
         if tags:
-            self.examples = list(map(_with_tags(self.task), self.examples, train))
+            self.examples = list(map(_with_tags(self.actions), self.examples, train))
             if not any(KEY in misc for sentence in train for misc in sentence.misc):
                 self.warnings.append(f"the training data has no {KEY} in MISC: gold tags are the only choice")
         columns = Columns()
@@ -114,7 +102,7 @@ class Training:
         if columns.empty:
             self.warnings.append(f"the training data has no {', '.join(columns.empty)}: the parser will not use them")
         self.learner: Learner = learner_class(config.learner, "Learner").begin(
-            self.task, train, self.options, config.seed, **({"guided": True} if self.guide else {})
+            self.actions, train, self.options, config.seed, stacked=self.stacked is not None
         )
         self.description: dict[str, Any] = {
             **config.as_dict(),
@@ -125,7 +113,7 @@ class Training:
             "train_words": sum(map(len, train)),
             "train_sha256": _fingerprint(train),
             "dev_sha256": _fingerprint(dev),
-            "guide_sha256": hashlib.sha256(Path(config.guide).read_bytes()).hexdigest() if config.guide else "",
+            "stacked_sha256": hashlib.sha256(Path(config.stacked).read_bytes()).hexdigest() if config.stacked else "",
         }
         self.best: tuple[float, Parser] | None = None
         self.epoch = 0
@@ -152,7 +140,7 @@ class Training:
 
         Learners whose epochs take long tell in between which share of the epoch is done.
         """
-        if tell is not None and hasattr(self.learner, "tell"):
+        if tell is not None:
             self.learner.tell = tell
         while self.epoch < self.options.epochs:
             began = time.perf_counter()
@@ -165,36 +153,36 @@ class Training:
                 beam = self.config.beam if self.config.beam > 1 else None
                 scores = evaluate(self.dev, parser.parse_all(self.dev, beam=beam, threads=threads))
                 is_best = self.best is None or scores.las > self.best[0]
-            if is_best and scores is not None and self.config.search:
-                self._sharpen(parser)
+            if is_best and scores is not None and parser.scores_arcs:
+                self._calibrate(parser)
             if is_best:
                 described = {**self.description, "epoch": self.epoch}
                 if scores is not None:
                     described["dev"] = {"las": round(scores.las, 4), "uas": round(scores.uas, 4)}
-                    if self.task.tags:
-                        column = self.task.system.tag_column
+                    if self.actions.tags:
+                        column = self.actions.system.tag_column
                         described["dev"][column] = round(getattr(scores, column), 4)
                 self.best = (0.0 if scores is None else scores.las, self._parser(parser.model, described))
             assert self.best is not None
             seconds = time.perf_counter() - began
             yield Progress(self.epoch, self.options.epochs, loss, scores, is_best, self.best[1], seconds)
 
-    def _sharpen(self, parser: Parser) -> None:
-        """Let a model of arcs find out on dev how sure it may be."""
-        sentences = self.dev[:SHARPENED]
+    def _calibrate(self, parser: Parser) -> None:
+        """Let a graph-based model find out on dev how sure it may be."""
+        sentences = self.dev[:CALIBRATED_ON]
         trees = [sentence.tree for sentence in sentences]
-        guesses: Sequence[Guess | None] = [None] * len(trees)
-        if self.guide is not None:
-            guesses = guesses_of(self.guide, sentences, self.task)
-        parser.model.sharpen(  # type: ignore[attr-defined]
+        others: Sequence[StackedTree | None] = [None] * len(trees)
+        if self.stacked is not None:
+            others = stacked_trees(self.stacked, sentences, self.actions)
+        parser.model.calibrate(  # type: ignore[attr-defined]
             [
-                Example(words_of(sentence), tree.heads, (), guess)
-                for sentence, tree, guess in zip(sentences, trees, guesses, strict=True)
+                Example(words_of(sentence), tree.heads, (), other)
+                for sentence, tree, other in zip(sentences, trees, others, strict=True)
             ]
         )
 
     def _parser(self, model: Model, description: Mapping[str, Any]) -> Parser:
-        return Parser(model, description, self.scheme, self.guide)
+        return Parser(model, description, self.scheme, self.stacked)
 
     def save_checkpoint(self, path: str | Path) -> None:
         """Write all that `resume` needs to go on as if nothing had happened."""
@@ -221,7 +209,7 @@ class Training:
         if settings["best"] is not None:
             las, description = settings["best"]
             kind = learner_class(self.config.learner, "Model")
-            model = kind.load(self.task, _part(arrays, "best/"), settings["best_model"])
+            model = kind.load(self.actions, _part(arrays, "best/"), settings["best_model"])
             self.best = (las, self._parser(model, description))
 
 
@@ -232,14 +220,9 @@ def _train(config: Config, sentences: Sequence[Sentence]) -> Parser:
     return parser
 
 
-def _tags(system: TransitionSystem, sentences: Sequence[Sentence]) -> list[str]:
-    """Return the tags that a system can learn to give, if it gives any."""
-    return sorted({tag for sentence in sentences for tag in tags_to_give(system, sentence)})
-
-
-def _with_tags(task: Task) -> Callable[[Example, Sentence], Example]:
+def _with_tags(actions: Actions) -> Callable[[Example, Sentence], Example]:
     """Return what adds tags to an example: the gold ones, and those of the first tagger to choose from."""
-    tagging = Tagging(task)
+    tagging = Tagging(actions)
 
     def add(example: Example, sentence: Sentence) -> Example:
         gold = tagging.tags_of(sentence)
@@ -247,13 +230,6 @@ def _with_tags(task: Task) -> Callable[[Example, Sentence], Example]:
         return replace(example, words=words, tags=gold, tag_candidates=candidates)
 
     return add
-
-
-def _root_label(trees: Sequence[Tree], numbers: Mapping[str, int]) -> int:
-    """Number of the label that all arcs from 0 have and no other, or -1."""
-    from_root = {label for tree in trees for head, label, _ in tree.arcs() if head == 0}
-    elsewhere = {label for tree in trees for head, label, _ in tree.arcs() if head > 0}
-    return numbers[next(iter(from_root))] if len(from_root) == 1 and not from_root & elsewhere else -1
 
 
 def _fingerprint(sentences: Sequence[Sentence]) -> str:

@@ -1,4 +1,4 @@
-"""A guide: another parser whose trees the arc learner looks at (stacking, Nivre & McDonald 2008)."""
+"""Stacking: a graph-based learner looks at the trees of another parser (Nivre & McDonald 2008)."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ def config_of(description: Mapping[str, Any]) -> Config:
 
 
 def parse_by_folds(
-    guide: Parser, sentences: Sequence[Sentence], folds: int, train: Train, report: Callable[[str], None]
+    stacked: Parser, sentences: Sequence[Sentence], folds: int, train: Train, report: Callable[[str], None]
 ) -> list[Tree]:
-    """Return the trees that parsers like the guide give sentences which they have not been trained on.
+    """Return the trees that parsers like the stacked one give sentences which they have not been trained on.
 
-    The guide itself has seen the training data: its trees would be better there than those it gives anything else, and
-    the learner would trust it too much.
+    The stacked parser itself has seen the training data: its trees would be better there than those it gives anything
+    else, and the learner would trust it too much.
     """
-    if guide.guide is not None:
-        raise ConfigError("the guide has a guide itself; it should be a parser that stands on its own")
-    config = replace(config_of(guide.description), guide="")
+    if stacked.stacked is not None:
+        raise ConfigError("the parser to stack on is stacked itself; it should be one that stands on its own")
+    config = replace(config_of(stacked.description), stacked="")
     trees: dict[int, Tree] = {}
     for fold, (held_out, rest) in enumerate(deal_out(sentences, folds, config.seed), 1):
         parser = train(config, [sentences[place] for place in rest])
         parsed = parser.parse_all([sentences[place] for place in held_out], beam=config.beam)
         trees.update(zip(held_out, (sentence.tree for sentence in parsed), strict=True))
-        report(f"guide: fold {fold} of {folds} parsed")
+        report(f"stacked parser: fold {fold} of {folds} parsed")
     return [trees[place] for place in range(len(sentences))]

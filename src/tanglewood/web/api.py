@@ -9,12 +9,12 @@ from math import exp
 from typing import TYPE_CHECKING, Any
 
 from tanglewood import __version__
-from tanglewood.core.system import TransitionSystem
+from tanglewood.core.system import SINGLE_ROOT, TransitionSystem
 from tanglewood.derivation import Step, count_transitions, trace, trace_model
 from tanglewood.errors import OracleError, TreeError
 from tanglewood.learners.tag_candidates import tags_to_give
 from tanglewood.show.record import record
-from tanglewood.systems import OPTION_TYPES, SYSTEMS
+from tanglewood.systems import SYSTEMS
 from tanglewood.treebank.conllu import read
 from tanglewood.treebank.sentence import HEAD, Sentence
 from tanglewood.treebank.tree import Tree
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 INPUT = ("text", "conllu", "model")
 JSON_TYPES = {int: "integer", float: "number", bool: "boolean", str: "string"}
-SINGLE_ROOT = {"single_root": "whether exactly one word may hang on the root"}  # all systems have it
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +48,8 @@ class Playground:
                     "paper": system.paper,
                     "oracles": list(system.oracles),
                     "options": [
-                        {"name": option, "type": JSON_TYPES[OPTION_TYPES.get(option, str)], "help": help_}
-                        for option, help_ in {**system.options, **SINGLE_ROOT}.items()
+                        {"name": option.name, "type": JSON_TYPES[option.kind], "help": option.help}
+                        for option in (*system.options.values(), SINGLE_ROOT)
                     ],
                     "aside": system.aside_name,
                 }
@@ -95,7 +94,7 @@ class Playground:
         steps: list[Step] = []
         self._collect(trace_model(model.parser, sentence), steps, deadline)
         about = {"guide": "model", "model": name, "system": description["system"], "options": description["options"]}
-        return _traced(about, model.parser.model.task.system, sentence, steps, None, None)
+        return _traced(about, model.parser.model.actions.system, sentence, steps, None, None)
 
     def _collect(self, found: Iterator[Step], steps: list[Step], deadline: Deadline) -> None:
         for step in found:

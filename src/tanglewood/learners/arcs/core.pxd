@@ -1,6 +1,8 @@
 cimport cython
+from tanglewood.core.actions cimport Actions
 from tanglewood.core.state cimport State
-from tanglewood.learners.features cimport FeatureSet, WordTable
+from tanglewood.learners.features cimport FeatureSet
+from tanglewood.ml.word_table cimport WordTable
 from tanglewood.ml.linear_weights cimport LearningWeights, Weights
 
 @cython.final
@@ -13,7 +15,8 @@ cdef class ArcFeatures:
 
 cdef class ArcScorer:
     cdef ArcFeatures arcs, labels
-    cdef readonly int n_labels, root_label
+    cdef Actions actions
+    cdef readonly int n_labels
     cdef State state
     cdef float[::1] arc_score, label_scores, head_scores, word_scores, head_labels, word_labels
     cdef bint is_learning

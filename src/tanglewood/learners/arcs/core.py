@@ -9,11 +9,13 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 
+from tanglewood.core.actions import Actions
 from tanglewood.core.state import State
 from tanglewood.decoders.base import Decoder, score_table
 from tanglewood.learners.arcs.templates import ArcTemplates, by_side
-from tanglewood.learners.features import FeatureSet, WordTable
+from tanglewood.learners.features import FeatureSet
 from tanglewood.ml.linear_weights import LearningWeights, Weights
+from tanglewood.ml.word_table import WordTable
 
 try:
     import cython
@@ -48,11 +50,11 @@ class ArcFeatures:
 class ArcScorer:
     """Scores the arcs of one sentence at a time; its children have the weights."""
 
-    def __init__(self, templates: ArcTemplates, n_labels: int, root_label: int) -> None:
+    def __init__(self, templates: ArcTemplates, actions: Actions) -> None:
         self.arcs = ArcFeatures(templates.arcs)
         self.labels = ArcFeatures(templates.labels)
-        self.n_labels = max(n_labels, 1)
-        self.root_label = root_label
+        self.actions = actions
+        self.n_labels = max(actions.n_arc_labels, 1)
         self.state = State(0)
         self.arc_score = array("f", [0.0])
         self.label_scores = array("f", bytes(4 * self.n_labels))
@@ -62,7 +64,7 @@ class ArcScorer:
         self.head_cost = self.label_cost = self.gold_value = 0.0
 
     def use(self, table: WordTable, offset: int, state: State) -> None:
-        """Turn to a sentence whose node 0 is in this place of the table; the state has the guide's tree, if any."""
+        """Turn to a sentence whose node 0 is in this place of the table; the state may have a stacked parser's tree."""
         self.arcs.use(table, offset)
         self.labels.use(table, offset)
         self.state = state
@@ -116,7 +118,7 @@ class ArcScorer:
                 elif head == self.gold_heads[word]:
                     self.gold_value += score
             self.label_scores[label] = score
-            if label != self.root_label and (best < 0 or score > self.label_scores[best]):
+            if self.actions._may_label(head, label) and (best < 0 or score > self.label_scores[best]):
                 best = label
         return best
 
@@ -137,9 +139,10 @@ class ArcScorer:
                         self.gold_value += score
                     else:
                         score += self.head_cost
-                if head == 0 and self.root_label >= 0:
-                    labels[head, word] = self.root_label
-                elif self.n_labels > 1 or self.root_label < 0:
+                settled = self.actions._settled_label(head)
+                if settled >= 0:
+                    labels[head, word] = settled
+                elif self.n_labels > 1 or self.actions.root_label < 0:
                     label = self._best_label(head, word)
                     labels[head, word] = label
                     score += self.label_scores[label]
@@ -154,10 +157,8 @@ class ArcScorer:
 class ArcCore(ArcScorer):
     """Scores with learnt weights."""
 
-    def __init__(
-        self, templates: ArcTemplates, n_labels: int, root_label: int, arc_weights: Weights, label_weights: Weights
-    ) -> None:
-        ArcScorer.__init__(self, templates, n_labels, root_label)
+    def __init__(self, templates: ArcTemplates, actions: Actions, arc_weights: Weights, label_weights: Weights) -> None:
+        ArcScorer.__init__(self, templates, actions)
         self.arc_weights = arc_weights
         self.label_weights = label_weights
         self.sums = array("i", bytes(4 * label_weights.n_classes + 8))
@@ -176,14 +177,13 @@ class ArcTrainer(ArcScorer):
     def __init__(
         self,
         templates: ArcTemplates,
-        n_labels: int,
-        root_label: int,
+        actions: Actions,
         *,
         head_cost: float,
         label_cost: float,
         most: float,
     ) -> None:
-        ArcScorer.__init__(self, templates, n_labels, root_label)
+        ArcScorer.__init__(self, templates, actions)
         self.learnt_arcs = LearningWeights(1)
         self.learnt_labels = LearningWeights(self.n_labels)
         self.is_learning = True
@@ -222,7 +222,7 @@ class ArcTrainer(ArcScorer):
 
     def _change_label(self, head: int, word: int, label: int, step: float) -> int:
         """Likewise for the label of an arc."""
-        if (head == 0 and self.root_label >= 0) or self.n_labels == 1:
+        if self.actions._settled_label(head) >= 0 or self.n_labels == 1:
             return 0
         to_right = 1 if word > head else 0
         heads = self.labels._of_head(self.state, head, to_right)

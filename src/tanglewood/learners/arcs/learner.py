@@ -12,26 +12,29 @@ from math import log
 from random import Random
 from typing import Any
 
+from tanglewood.core.actions import Actions
 from tanglewood.core.state import State
 from tanglewood.decoders.base import Decoder, score_table
 from tanglewood.decoders.spanning import SpanningTree
 from tanglewood.errors import ConfigError
 from tanglewood.learners.arcs.core import ArcCore, ArcTrainer, label_table
-from tanglewood.learners.arcs.templates import GUIDED, SHIPPED, ArcTemplates
-from tanglewood.learners.base import ArcScores, Example, Guess, Task
-from tanglewood.learners.linear.learner import TableModel, WordNumbers, freeze_tables, restore_tables, save_tables
+from tanglewood.learners.arcs.templates import SHIPPED, STACKED, ArcTemplates
+from tanglewood.learners.base import ArcScores, Capabilities, Example, StackedTree, quiet
+from tanglewood.learners.linear.learner import TableModel
+from tanglewood.ml.linear_tables import freeze_tables, restore_tables, save_tables
 from tanglewood.ml.linear_weights import MOST_CLASSES, LearningWeights
+from tanglewood.ml.word_table import WordNumbers
 from tanglewood.ml.words import Word
 from tanglewood.treebank.sentence import Sentence
 
 TINY = 1e-9  # added to probabilities before their logarithm is taken
 
 
-def state_of(n: int, guess: Guess | None) -> State:
-    """Return a configuration that has the arcs of a guess and nothing else."""
+def state_of(n: int, stacked: StackedTree | None) -> State:
+    """Return a configuration that has the arcs of a stacked parser's tree, if there is one, and nothing else."""
     state = State(n)
-    if guess is not None:
-        state.take_arcs(guess.heads, guess.labels)
+    if stacked is not None:
+        state.take_arcs(stacked.heads, stacked.labels)
     return state
 
 
@@ -40,19 +43,19 @@ class ArcWorkspace:
 
     def __init__(self, model: ArcModel) -> None:
         self.numbers = WordNumbers()
-        self.guided = model.guided
-        self.sharpness = model.sharpness
-        task, tables = model.task, model.tables
-        self.core = ArcCore(model.templates, len(task.labels), task.root_label, tables["arcs"], tables["labels"])
+        self.stacked = model.stacked
+        self.temperature = model.temperature
+        actions, tables = model.actions, model.tables
+        self.core = ArcCore(model.templates, actions, tables["arcs"], tables["labels"])
         self.encode([])
 
-    def encode(self, sentences: Sequence[Sequence[Word]], guesses: Sequence[Guess] = ()) -> None:
+    def encode(self, sentences: Sequence[Sequence[Word]], stacked: Sequence[StackedTree] = ()) -> None:
         """Number the words of the sentences."""
-        if self.guided and len(guesses) != len(sentences):
-            raise ConfigError("the model was trained with a guide and needs its guess for every sentence")
+        if self.stacked and len(stacked) != len(sentences):
+            raise ConfigError("the model is stacked on another parser and needs its tree for every sentence")
         self.words, self.offsets = self.numbers.table(sentences)
-        given: Sequence[Guess | None] = guesses if self.guided else [None] * len(sentences)
-        self.states = [state_of(len(words), guess) for words, guess in zip(sentences, given, strict=True)]
+        given: Sequence[StackedTree | None] = stacked if self.stacked else [None] * len(sentences)
+        self.states = [state_of(len(words), tree) for words, tree in zip(sentences, given, strict=True)]
 
     def score(self, index: int) -> ArcScores:
         """Return the scores of the arcs of one of the encoded sentences."""
@@ -66,24 +69,34 @@ class ArcWorkspace:
 class ArcModel(TableModel):
     """Scores arcs and labels.
 
-    The margins that it learns are no probabilities; times ``sharpness`` they come closest to being their logarithms.
+    The margins that it learns are not probabilities; divided by the ``temperature`` they come closest to logarithms of
+    such.
     """
 
     templates: ArcTemplates
 
     def __init__(
         self,
-        task: Task,
+        actions: Actions,
         templates: ArcTemplates,
         arrays: Mapping[str, memoryview],
         scales: Mapping[str, float],
         *,
-        guided: bool,
-        sharpness: float = 1.0,
+        stacked: bool,
+        temperature: float = 1.0,
+        calibrated: bool = False,
     ) -> None:
-        TableModel.__init__(self, task, templates, arrays, scales, {"arcs": 1, "labels": max(len(task.labels), 1)})
-        self.guided = guided
-        self.sharpness = sharpness
+        TableModel.__init__(
+            self, actions, templates, arrays, scales, {"arcs": 1, "labels": max(len(actions.labels), 1)}
+        )
+        self.stacked = stacked
+        self.temperature = temperature
+        self.calibrated = calibrated
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Scores of arcs."""
+        return Capabilities(scores_arcs=True, beam=False, calibrated=self.calibrated, stacked=self.stacked)
 
     def workspace(self) -> ArcWorkspace:
         """Return a workspace for one thread."""
@@ -91,32 +104,36 @@ class ArcModel(TableModel):
 
     def settings(self) -> dict[str, Any]:
         """Return templates, scales, and what else the model knows."""
-        return {**TableModel.settings(self), "guided": self.guided, "sharpness": self.sharpness}
+        return {**TableModel.settings(self), **self._state()}
 
     @classmethod
-    def load(cls, task: Task, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> ArcModel:
+    def load(cls, actions: Actions, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> ArcModel:
         """Make the model anew from its arrays and settings."""
         templates = ArcTemplates.of(settings["templates"])
-        sharpness = float(settings["sharpness"])
-        return cls(task, templates, arrays, settings["scales"], guided=settings["guided"], sharpness=sharpness)
+        state = {name: settings[name] for name in ("stacked", "temperature", "calibrated")}
+        return cls(actions, templates, arrays, settings["scales"], **state)
 
-    def sharpen(self, examples: Sequence[Example]) -> None:
-        """Find the sharpness that makes the gold heads of examples, not those learnt from, most probable."""
-        decoder = SpanningTree(single_root=self.task.system.single_root)
+    def _state(self) -> dict[str, Any]:
+        return {"stacked": self.stacked, "temperature": self.temperature, "calibrated": self.calibrated}
+
+    def calibrate(self, examples: Sequence[Example]) -> None:
+        """Find the temperature that makes the gold heads of examples, not those learnt from, most probable."""
+        decoder = SpanningTree(single_root=self.actions.system.single_root)
         workspace = self.workspace()
-        guesses = [example.guess for example in examples if example.guess is not None]
-        workspace.encode([example.words for example in examples], guesses)
+        stacked = [example.stacked for example in examples if example.stacked is not None]
+        workspace.encode([example.words for example in examples], stacked)
         scored = [(workspace.score(index), example.heads) for index, example in enumerate(examples)]
 
-        def likelihood(sharpness: float) -> float:
+        def likelihood(temperature: float) -> float:
             total = 0.0
             for arcs, heads in scored:
-                chances = decoder.marginals(arcs.sharpened(sharpness))
-                total += sum(log(chances[head, word] + TINY) for word, head in enumerate(heads) if word)
+                marginals = decoder.marginals(arcs.at_temperature(temperature))
+                total += sum(log(marginals[head, word] + TINY) for word, head in enumerate(heads) if word)
             return total
 
-        best = max(range(-2, 7), key=lambda power: likelihood(2.0**power))
-        self.sharpness = max((2.0 ** (best + step / 4) for step in range(-3, 4)), key=likelihood)
+        best = max(range(-2, 7), key=lambda power: likelihood(2.0**-power))
+        self.temperature = max((2.0 ** -(best + step / 4) for step in range(-3, 4)), key=likelihood)
+        self.calibrated = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,20 +161,20 @@ class ArcLearner:
     """Learns a linear model of arcs."""
 
     def __init__(
-        self, task: Task, templates: ArcTemplates, options: ArcOptions, seed: int, *, guided: bool = False
+        self, actions: Actions, templates: ArcTemplates, options: ArcOptions, seed: int, *, stacked: bool = False
     ) -> None:
-        if len(task.labels) > MOST_CLASSES:
-            raise ConfigError(f"the arc learner takes at most {MOST_CLASSES} labels, not {len(task.labels)}")
-        self.task = task
+        if len(actions.labels) > MOST_CLASSES:
+            raise ConfigError(f"the arc learner takes at most {MOST_CLASSES} labels, not {len(actions.labels)}")
+        self.actions = actions
         self.templates = templates
         self.options = options
-        self.guided = guided
+        self.stacked = stacked
+        self.tell = quiet
         self.chance = Random(seed)
         self.numbers = WordNumbers()
         self.trainer = ArcTrainer(
             templates,
-            len(task.labels),
-            task.root_label,
+            actions,
             head_cost=options.head_cost,
             label_cost=options.label_cost,
             most=options.most,
@@ -165,13 +182,13 @@ class ArcLearner:
 
     @classmethod
     def begin(
-        cls, task: Task, sentences: Sequence[Sentence], options: ArcOptions, seed: int, *, guided: bool = False
+        cls, actions: Actions, sentences: Sequence[Sentence], options: ArcOptions, seed: int, *, stacked: bool = False
     ) -> ArcLearner:
-        """Return a learner; with ``guided`` it looks at the guesses that come with the examples."""
+        """Return a learner; with ``stacked`` it looks at the trees that come with the examples."""
         templates = ArcTemplates.read(options.templates) if options.templates else SHIPPED
-        if guided and not options.templates:
-            templates = ArcTemplates((*SHIPPED.arcs, *GUIDED.arcs), (*SHIPPED.labels, *GUIDED.labels))
-        return cls(task, templates, options, seed, guided=guided)
+        if stacked and not options.templates:
+            templates = ArcTemplates((*SHIPPED.arcs, *STACKED.arcs), (*SHIPPED.labels, *STACKED.labels))
+        return cls(actions, templates, options, seed, stacked=stacked)
 
     def epoch(self, examples: Sequence[Example], decoder: Decoder) -> float:
         """Go through the examples once, shuffled; return by how much, per word, gold trees fell short of their lead."""
@@ -183,7 +200,7 @@ class ArcLearner:
         for index in order:
             example = examples[index]
             if len(example.words):
-                trainer.use(words, offsets[index], state_of(len(example.words), example.guess))
+                trainer.use(words, offsets[index], state_of(len(example.words), example.stacked))
                 trainer.learn(example.heads, example.labels, decoder)
         return trainer.loss / max(1, sum(len(example.words) for example in examples))
 
@@ -194,7 +211,7 @@ class ArcLearner:
         """Return the averaged model as of now."""
         options = self.options
         arrays, scales = freeze_tables(self._tables(), self.trainer.time, options.least, options.updates)
-        return ArcModel(self.task, self.templates, arrays, scales, guided=self.guided)
+        return ArcModel(self.actions, self.templates, arrays, scales, stacked=self.stacked)
 
     def state(self) -> tuple[Mapping[str, Any], dict[str, Any]]:
         """Return the tables, and where the generator stands."""

@@ -1,8 +1,9 @@
 """Feature templates of arcs: what they may say, and the shipped set.
 
 They are written as those of moves (templates.py), but speak of the head h and the dependent d only, and of what can be
-reached from them: ``h.next.upos``, ``d.previous.upos``. There is no configuration; with a guide, its tree stands there
-instead: ``h-d.arc`` says whether it has this arc and with which label, ``d.label`` and ``d.head.upos`` are the guide's.
+reached from them: ``h.next.upos``, ``d.previous.upos``. There is no configuration; in a stacked model the other
+parser's tree stands there instead: ``h-d.arc`` says whether it has this arc and with which label, ``d.label`` and
+``d.head.upos`` are those of that tree.
 """
 
 from __future__ import annotations
@@ -109,8 +110,8 @@ SHIPPED = ArcTemplates(
     ),
 )
 
-# What is added where there is a guide (Nivre & McDonald 2008).
-GUIDED = ArcTemplates(
+# What is added where the model is stacked on another parser (Nivre & McDonald 2008).
+STACKED = ArcTemplates(
     arcs=template_lines("""
         h-d.arc, h-d.arc h-d.direction, h-d.arc h-d.distance, h-d.arc d.upos, h-d.arc h.upos, h-d.arc h.upos d.upos
         h-d.arc d.lemma, h-d.arc h.lemma, d.label h.upos d.upos, d.head.upos h.upos d.upos, h-d.arc d.feats

@@ -50,7 +50,7 @@ class BeamTrainer:
 
     def _has_label(self, s: State, move: int, label: int) -> bool:
         """Whether the label of a move has a score."""
-        return label >= 0 and self.search.system.labelled[move] != 0 and not self.search._is_root_arc(s, move)
+        return label >= 0 and self.search.system.labelled[move] != 0 and not self.search.actions._is_root_arc(s, move)
 
     def _follow_gold(self, oracle: Oracle, s: State, steps: int) -> int:
         """Write down the oracle's derivation with its scores; return its length, or -1 if it does not get through."""
@@ -65,9 +65,10 @@ class BeamTrainer:
             label = oracle._label(s, move) if self.search.system.labelled[move] else -1
             if not self.search.system._is_legal(s, move, label):
                 return -1
-            if self.search._is_root_arc(s, move):
-                label = self.search.root_label
-            elif label >= 0 and not self.search._fits(s, move, label, self.search.system._head(s, move, label)):
+            head = self.search.system._head(s, move, label)
+            if self.search.actions._is_root_arc(s, move):
+                label = self.search.actions.root_label
+            elif label >= 0 and not self.search.actions._fits(s, move, label, head):
                 return -1
             score = self.gold_scores[count]
             if self._is_open(s):

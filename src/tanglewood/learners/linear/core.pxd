@@ -3,7 +3,8 @@ from tanglewood.core.oracle cimport Oracle
 from tanglewood.core.search cimport MoveScorer, Search
 from tanglewood.core.state cimport State
 from tanglewood.core.system cimport TransitionSystem
-from tanglewood.learners.features cimport FeatureSet, WordTable
+from tanglewood.learners.features cimport FeatureSet
+from tanglewood.ml.word_table cimport WordTable
 from tanglewood.ml.linear_weights cimport LearningWeights, Weights
 
 cdef int TAGGED

@@ -9,8 +9,9 @@ from tanglewood.core.oracle import Oracle
 from tanglewood.core.search import MoveScorer, Search
 from tanglewood.core.state import State
 from tanglewood.core.system import TransitionSystem
-from tanglewood.learners.features import FeatureSet, WordTable
+from tanglewood.learners.features import FeatureSet
 from tanglewood.ml.linear_weights import LearningWeights, Weights
+from tanglewood.ml.word_table import WordTable
 
 try:
     import cython
@@ -126,7 +127,7 @@ class LinearTrainer(LinearScorer):
             if (
                 other != label
                 and (rival < 0 or self.label_scores[other] > self.label_scores[rival])
-                and search._fits(s, move, other, head)
+                and search.actions._fits(s, move, other, head)
             ):
                 rival = other
         if rival >= 0:
@@ -176,8 +177,8 @@ class LinearTrainer(LinearScorer):
             if (
                 search.system.labelled[target]
                 and label >= 0
-                and not (head == 0 and search.root_label >= 0)
-                and search._fits(s, target, label, head)
+                and search.actions._settled_label(head) < 0
+                and search.actions._fits(s, target, label, head)
             ):
                 guess = self._learn_label(search, s, target, label, head)
                 is_wrong_tag = guess != label and self.system.labelled[target] == TAGGED

@@ -6,122 +6,37 @@ where the oracle allows it, so that it has seen what it will get into.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
-from zlib import crc32
 
+from tanglewood.core.actions import Actions
 from tanglewood.core.oracle import Oracle
+from tanglewood.core.search import Search
 from tanglewood.errors import ConfigError
-from tanglewood.learners.base import Example, Task
+from tanglewood.learners.base import Capabilities, Example, quiet
 from tanglewood.learners.feature_models import linear_templates
-from tanglewood.learners.features import FeatureSet, WordTable
+from tanglewood.learners.features import FeatureSet
 from tanglewood.learners.linear.beam import BeamTrainer
 from tanglewood.learners.linear.core import LinearCore, LinearTrainer
 from tanglewood.learners.templates import LATER, SHIPPED, TemplateLists, Templates, tag_templates
+from tanglewood.ml.linear_tables import freeze_tables, restore_tables, save_tables
 from tanglewood.ml.linear_weights import MOST_CLASSES, LearningWeights, Weights
-from tanglewood.ml.words import ROOT, Word
-from tanglewood.systems.three_step import ThreeStep
+from tanglewood.ml.word_table import WordNumbers
+from tanglewood.ml.words import Word
 from tanglewood.treebank.sentence import Sentence
 
-MOST_REMEMBERED = 200_000  # words whose numbers a workspace keeps
-QUANTA = 1 << 10  # the largest weight of a table becomes this integer
 # Scores that were learnt one decision at a time are differences of about a margin; times this number they do as
 # logarithms of probabilities, which a beam adds up (LAS on Hungarian dev, beam of 8: 22 with 1, 75.8 with 5 and 8).
-SHARPNESS = 6.0
+INVERSE_TEMPERATURE = 6.0
 
 
-def shape_of(form: str) -> str:
-    """Capitals, small letters, digits and other characters as X, x, 0 and themselves, repetitions left out."""
-    shape = ""
-    for character in form:
-        kind = "X" if character.isupper() else "x" if character.isalpha() else "0" if character.isdigit() else character
-        if not shape.endswith(kind):
-            shape += kind
-    return shape
-
-
-def number_word(word: Word) -> tuple[array[int], array[int]]:
-    """Return the numbers of a word's columns, in the order of templates.COLUMNS, and of its features."""
-    form, lemma, upos, xpos, feats = word
-    lower = form.lower()
-    affixes = (lower[:2], lower[:3], lower[-2:], lower[-3:], lower[-4:])
-    columns = (form, lower, lemma, upos, xpos, *affixes, shape_of(form))
-    return (
-        array("I", [crc32(value.encode()) for value in columns]),
-        array("I", [crc32(value.encode()) for value in feats.split("|")]),
-    )
-
-
-ROOT_NUMBERS = number_word((ROOT, ROOT, ROOT, ROOT, ROOT))
-
-
-class WordNumbers:
-    """Numbers words, and remembers those it has met."""
-
-    def __init__(self) -> None:
-        self.known: dict[Word, tuple[array[int], array[int]]] = {}
-
-    def table(self, sentences: Sequence[Sequence[Word]]) -> tuple[WordTable, list[int]]:
-        """Return the table of some sentences, and the place of each one's node 0."""
-        columns, feats, starts, offsets = array("I"), array("I"), array("i"), []
-        known = self.known
-        for words in sentences:
-            offsets.append(len(starts))
-            columns.extend(ROOT_NUMBERS[0])
-            starts.append(len(feats))
-            feats.extend(ROOT_NUMBERS[1])
-            for word in words:
-                numbers = known.get(word)
-                if numbers is None:
-                    if len(known) >= MOST_REMEMBERED:
-                        known.clear()
-                    numbers = known[word] = number_word(word)
-                columns.extend(numbers[0])
-                starts.append(len(feats))
-                feats.extend(numbers[1])
-        starts.append(len(feats))
-        return WordTable(columns, feats, starts), offsets
-
-
-def freeze_tables(
-    tables: Mapping[str, LearningWeights], time: float, least: float, updates: int
-) -> tuple[dict[str, memoryview], dict[str, float]]:
-    """Return averaged weights as arrays for a model, and what an integer in them is worth."""
-    arrays, scales = {}, {}
-    for name, weights in tables.items():
-        largest = weights.largest(time) or 1.0
-        scales[name] = largest / QUANTA
-        keys, entries = weights.freeze(time, scales[name], least * largest, updates)
-        arrays[f"{name}.keys"], arrays[f"{name}.entries"] = memoryview(keys), memoryview(entries)
-    return arrays, scales
-
-
-def save_tables(tables: Mapping[str, LearningWeights]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the tables as arrays, and their sizes."""
-    arrays: dict[str, Any] = {}
-    for name, weights in tables.items():
-        arrays[f"{name}.slots"], arrays[f"{name}.pool"] = weights.tables()
-    return arrays, {name: [weights.n_keys, weights.n_pool] for name, weights in tables.items()}
-
-
-def restore_tables(
-    tables: Mapping[str, LearningWeights], arrays: Mapping[str, memoryview], sizes: Mapping[str, Any]
-) -> None:
-    """Put back what `save_tables` returned."""
-    for name, weights in tables.items():
-        weights.restore(arrays[f"{name}.slots"], arrays[f"{name}.pool"], *sizes[name])
-
-
-def feature_sets(task: Task, templates: Templates) -> tuple[FeatureSet, FeatureSet, FeatureSet]:
+def feature_sets(actions: Actions, templates: Templates) -> tuple[FeatureSet, FeatureSet, FeatureSet]:
     """Return the features of moves, of labels and of tags; for all of them words have the tags given so far."""
-    column = task.system.tag_column
-    numbers = [crc32(tag.encode()) for tag in task.tags]
-    moves = FeatureSet(templates.moves, tag_column=column, tags=numbers)
-    labels = FeatureSet(templates.labels, arc=True, tag_column=column, tags=numbers)
-    tags = FeatureSet(templates.tags, tag_column=column, tags=numbers)
+    moves = FeatureSet(templates.moves, actions=actions)
+    labels = FeatureSet(templates.labels, arc=True, actions=actions)
+    tags = FeatureSet(templates.tags, actions=actions)
     tags.share_keys(labels)
     return moves, labels, tags
 
@@ -131,9 +46,9 @@ class LinearWorkspace:
 
     def __init__(self, model: LinearModel) -> None:
         self.numbers = WordNumbers()
-        sets = feature_sets(model.task, model.templates)
+        sets = feature_sets(model.actions, model.templates)
         self.core = LinearCore(
-            model.task.system,
+            model.actions.system,
             *sets,
             model.tables["moves"],
             model.tables["labels"],
@@ -155,18 +70,18 @@ class TableModel:
 
     def __init__(
         self,
-        task: Task,
+        actions: Actions,
         templates: TemplateLists,
         arrays: Mapping[str, memoryview],
         scales: Mapping[str, float],
         sizes: Mapping[str, int],
-        sharpness: float = 1.0,
+        inverse_temperature: float = 1.0,
     ) -> None:
-        self.task = task
+        self.actions = actions
         self.templates = templates
         self.scales = dict(scales)
         self.tables = {
-            name: Weights(arrays[f"{name}.keys"], arrays[f"{name}.entries"], size, sharpness * scales[name])
+            name: Weights(arrays[f"{name}.keys"], arrays[f"{name}.entries"], size, inverse_temperature * scales[name])
             for name, size in sizes.items()
         }
         self._arrays = arrays
@@ -187,24 +102,29 @@ class LinearModel(TableModel):
 
     def __init__(
         self,
-        task: Task,
+        actions: Actions,
         templates: Templates,
         arrays: Mapping[str, memoryview],
         scales: Mapping[str, float],
         beam: int = 1,
     ) -> None:
         self.beam = beam
-        sizes = {"moves": task.system.n_moves, "labels": max(task.n_labels, 1)}
-        TableModel.__init__(self, task, templates, arrays, scales, sizes, SHARPNESS if beam == 1 else 1.0)
+        sizes = {"moves": actions.system.n_moves, "labels": max(actions.n_labels, 1)}
+        TableModel.__init__(self, actions, templates, arrays, scales, sizes, INVERSE_TEMPERATURE if beam == 1 else 1.0)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Scores of moves; those learnt with a beam add up as they are."""
+        return Capabilities(scores_moves=True, learnt_beam=self.beam)
 
     def workspace(self) -> LinearWorkspace:
         """Return a workspace for one thread."""
         return LinearWorkspace(self)
 
     @classmethod
-    def load(cls, task: Task, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> LinearModel:
+    def load(cls, actions: Actions, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> LinearModel:
         """Make the model anew from its arrays and settings."""
-        return cls(task, Templates.of(settings["templates"]), arrays, settings["scales"], settings.get("beam", 1))
+        return cls(actions, Templates.of(settings["templates"]), arrays, settings["scales"], settings.get("beam", 1))
 
     def settings(self) -> dict[str, Any]:
         """Return templates and scales, and the beam if there was one."""
@@ -247,7 +167,7 @@ class LinearLearner:
 
     def __init__(
         self,
-        task: Task,
+        actions: Actions,
         *,
         templates: Templates = SHIPPED,
         seed: int = 1,
@@ -258,9 +178,9 @@ class LinearLearner:
         updates: int = 1,
         train_beam: int = 1,
     ) -> None:
-        if task.n_labels > MOST_CLASSES:
-            raise ConfigError(f"the linear learner takes at most {MOST_CLASSES} labels, not {task.n_labels}")
-        self.task = task
+        if actions.n_labels > MOST_CLASSES:
+            raise ConfigError(f"the linear learner takes at most {MOST_CLASSES} labels, not {actions.n_labels}")
+        self.actions = actions
         self.templates = templates
         self.explore = explore
         self.least = least
@@ -269,30 +189,39 @@ class LinearLearner:
         self.chance = Random(seed)
         self.numbers = WordNumbers()
         self.trainer = LinearTrainer(
-            task.system,
-            *feature_sets(task, templates),
-            task.n_labels,
+            actions.system,
+            *feature_sets(actions, templates),
+            actions.n_labels,
             margin=margin,
             most=most,
             seed=seed,
         )
-        self.search = task.search(self.trainer)
+        self.search = Search(actions, self.trainer)
+        self.tell = quiet
         self.train_beam = train_beam
         self.beam_trainer = BeamTrainer(self.trainer, self.search, train_beam)
 
     @classmethod
-    def begin(cls, task: Task, sentences: Sequence[Sentence], options: LinearOptions, seed: int) -> LinearLearner:
+    def begin(
+        cls,
+        actions: Actions,
+        sentences: Sequence[Sentence],
+        options: LinearOptions,
+        seed: int,
+        *,
+        stacked: bool = False,
+    ) -> LinearLearner:
         """Return a learner; a feature model of the papers needs to know which columns the training data have."""
-        shipped = SHIPPED + LATER if isinstance(task.system, ThreeStep) else SHIPPED
+        shipped = SHIPPED + LATER if len(actions.system.phases) > 1 else SHIPPED
         templates = Templates.read(options.templates) if options.templates else shipped
         if options.features:
             if options.templates:
                 raise ConfigError("templates of one's own and a feature model exclude each other")
-            templates = linear_templates(options.features, task.system, sentences)
-        if task.system.tag_column and not templates.tags:
-            templates = replace(templates, tags=tag_templates(task.system.tag_column))
+            templates = linear_templates(options.features, actions.system, sentences)
+        if actions.system.tag_column and not templates.tags:
+            templates = replace(templates, tags=tag_templates(actions.system.tag_column))
         return cls(
-            task,
+            actions,
             templates=templates,
             seed=seed,
             margin=options.margin,
@@ -329,7 +258,7 @@ class LinearLearner:
     def model(self) -> LinearModel:
         """Return the averaged model as of now."""
         arrays, scales = freeze_tables(self._tables(), self.trainer.time, self.least, self.updates)
-        return LinearModel(self.task, self.templates, arrays, scales, self.train_beam)
+        return LinearModel(self.actions, self.templates, arrays, scales, self.train_beam)
 
     def state(self) -> tuple[Mapping[str, Any], dict[str, Any]]:
         """Return the tables, and where the generators stand."""

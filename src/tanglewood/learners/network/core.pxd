@@ -18,8 +18,8 @@ cdef class NetworkCore(MoveScorer):
     cdef float[:, :, ::1] label_weights
     cdef float[::1] move_bias, hidden
     cdef int[::1] label_set, active, slot_nodes, slot_labels
-    cdef int distance, n_flags, n_parts
-    cdef float *parts[40]
+    cdef int distance, near, far, n_flags, n_parts
+    cdef float *parts[64]
     cdef void _look(self, State s) noexcept nogil
     cdef void _part(self, float[:, ::1] table, int row, int start) noexcept nogil
     cdef void _gather(

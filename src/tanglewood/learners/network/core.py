@@ -11,11 +11,14 @@ from array import array
 from collections.abc import Mapping
 from typing import Any
 
+from tanglewood.core.actions import Actions
 from tanglewood.core.addresses import Addresses
 from tanglewood.core.kinds import LABELLED
 from tanglewood.core.oracle import Oracle
 from tanglewood.core.search import MoveScorer, Search
 from tanglewood.core.state import State
+from tanglewood.core.system import TransitionSystem
+from tanglewood.errors import ConfigError
 
 try:
     import cython
@@ -34,21 +37,27 @@ if not cython.compiled:
         rectified_sum,
     )
 
-SLOTS = ("s0", "s1", "s2", "b0", "b1", "b2", "s0.left1", "s0.right1", "s1.left1", "s1.right1")
-LABEL_SLOTS = (
-    *("s0", "s1", "b0", "s0.left1", "s0.right1", "s1.left1", "s1.right1", "b0.left1"),
-    *("s0.left2", "s0.right2", "s1.left2", "s1.right2"),
-)
-N_DISTANCES = 10  # of the two topmost nodes of the stack: none, 1, 2, 3, 4, 5-6, 7-10, 11-20, more; negative (swapped)
+N_DISTANCES = 10  # of the pair that the system names: none, 1, 2, 3, 4, 5-6, 7-10, 11-20, more; negative (swapped)
 N_FLAGS = 8
+MOST_PARTS = 64  # rows that make up a hidden layer: of slots, labels, flags, the distance and the bias
+
+
+def label_sets(system: TransitionSystem) -> array[int]:
+    """Number the moves that take a label; -1 for the others."""
+    numbers = iter(range(system.n_moves))
+    return array("i", [next(numbers) if move.labelled else -1 for move in system.moves])
 
 
 class NetworkCore(MoveScorer):
     """Scores the states of one sentence at a time; ``offset`` is the row of its node 0."""
 
-    def __init__(self, parameters: Mapping[str, Any], label_set: array[int]) -> None:
-        self.slots = Addresses(SLOTS)
-        self.label_slots = Addresses(LABEL_SLOTS)
+    def __init__(self, parameters: Mapping[str, Any], actions: Actions) -> None:
+        system = actions.system
+        self.slots = Addresses(system.slots)
+        self.label_slots = Addresses(system.label_slots)
+        if self.slots.size + self.label_slots.size + N_FLAGS + 2 > MOST_PARTS:
+            raise ConfigError(f"{system.name} names too many slots: at most {MOST_PARTS - N_FLAGS - 2} fit")
+        self.far, self.near = (system.slots.index(address) for address in system.distance)
         self.hidden_size = len(parameters["hidden.bias"])
         self.n_labels = parameters["label.bias"].shape[1]
         self.bias, self.empty, self.label_table, self.distances, self.flags = self._tables(parameters)
@@ -56,16 +65,16 @@ class NetworkCore(MoveScorer):
         self.move_bias = parameters["move.bias"]
         self.label_weights = parameters["label.weight"]
         self.label_bias = parameters["label.bias"]
-        self.label_set = label_set
+        self.label_set = label_sets(system)
         self.hidden = array("f", bytes(4 * self.hidden_size))
         self.active = array("i", bytes(4 * N_FLAGS))
-        self.slot_nodes = array("i", bytes(4 * len(SLOTS)))
-        self.slot_labels = array("i", bytes(4 * len(LABEL_SLOTS)))
+        self.slot_nodes = array("i", bytes(4 * self.slots.size))
+        self.slot_labels = array("i", bytes(4 * self.label_slots.size))
         self.offset = 0
         self.n_flags = N_FLAGS
         self.n_parts = 0
         if not cython.compiled:
-            self.parts: list[Any] = [None] * (len(SLOTS) + len(LABEL_SLOTS) + N_FLAGS + 2)
+            self.parts: list[Any] = [None] * MOST_PARTS
 
     def _tables(self, arrays: Mapping[str, Any]) -> list[Any]:
         """Return the arrays whose rows are summed into the hidden layer, all with two dimensions."""
@@ -85,10 +94,11 @@ class NetworkCore(MoveScorer):
             node = self.label_slots._node(s, i)
             # 0: no such node; 1: a node without a label; 2, 3, ...: labels
             self.slot_labels[i] = 0 if node < 0 else s.labels[node] + 2
-        top = self.slot_nodes[0]
-        second = self.slot_nodes[1]
-        front = self.slot_nodes[3]
-        gap = top - second if top >= 0 and second >= 0 else 0
+        top = s._top()
+        front = s._front()
+        far = self.slot_nodes[self.far]
+        near = self.slot_nodes[self.near]
+        gap = near - far if near >= 0 and far >= 0 else 0
         if gap < 0:
             self.distance = 9
         elif gap <= 4:
@@ -156,18 +166,18 @@ class NetworkTrainer(NetworkCore):
         self,
         parameters: Mapping[str, Any],
         gradients: Mapping[str, Any],
-        label_set: array[int],
+        actions: Actions,
         *,
         dropout: float,
         seed: int,
     ) -> None:
-        NetworkCore.__init__(self, parameters, label_set)
+        NetworkCore.__init__(self, parameters, actions)
         self.d_bias, self.d_empty, self.d_label_table, self.d_distances, self.d_flags = self._tables(gradients)
         self.d_move_weights = gradients["move.weight"]
         self.d_move_bias = gradients["move.bias"]
         self.d_label_weights = gradients["label.weight"]
         self.d_label_bias = gradients["label.bias"]
-        n_moves = len(label_set)
+        n_moves = actions.system.n_moves
         self.move_scores = array("f", bytes(4 * n_moves))
         self.move_errors = array("f", bytes(4 * n_moves))
         self.label_scores = array("f", bytes(4 * self.n_labels))
@@ -256,12 +266,14 @@ class NetworkTrainer(NetworkCore):
                 self.move_errors[move] = self.move_scores[move]
             self.move_errors[target] -= 1
             head = search.system._head(s, target, label)
-            has_label = search.system.labelled[target] != 0 and label >= 0 and search._fits(s, target, label, head)
-            has_label = has_label and not (head == 0 and search.root_label >= 0)
+            has_label = search.system.labelled[target] != 0 and label >= 0 and search.actions._settled_label(head) < 0
+            has_label = has_label and search.actions._fits(s, target, label, head)
             if has_label:
                 self._score_labels(s, target, self.label_scores)
-                if search.root_label >= 0 and search.system.labelled[target] == LABELLED:
-                    self.label_scores[search.root_label] = -1e30
+                if search.system.labelled[target] == LABELLED:
+                    for i in range(self.n_labels):
+                        if not search.actions._may_label(head, i):
+                            self.label_scores[i] = -1e30
                 self._softmax(self.label_scores, self.n_labels)
                 for i in range(self.n_labels):
                     self.label_errors[i] = self.label_scores[i]

@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from tanglewood.core.actions import Actions
 from tanglewood.core.oracle import Oracle
-from tanglewood.core.search import MoveScorer
+from tanglewood.core.search import MoveScorer, Search
 from tanglewood.core.system import TransitionSystem
 from tanglewood.errors import ConfigError, ModelError
-from tanglewood.learners.base import Example, Task
-from tanglewood.learners.network.core import LABEL_SLOTS, N_DISTANCES, N_FLAGS, SLOTS, NetworkCore, NetworkTrainer
+from tanglewood.learners.base import Capabilities, Example, quiet
+from tanglewood.learners.network.core import N_DISTANCES, N_FLAGS, NetworkCore, NetworkTrainer
 from tanglewood.ml.adam import Adam
 from tanglewood.ml.encoder import (
-    EMBEDDED,
     OUTPUT,
     Chance,
     Contexts,
@@ -40,10 +40,13 @@ from tanglewood.ml.encoder import (
     unpacked,
 )
 from tanglewood.ml.products import fast_products
-from tanglewood.ml.words import FIELDS, ROOT, UNKNOWN, Numbers, Vocabulary, Word
+from tanglewood.ml.vocabulary import Numbers, Vocabulary
+from tanglewood.ml.words import Word, words_of
 from tanglewood.treebank.sentence import Sentence
 
-SPARSE = tuple(f"embed.{field}" for field in EMBEDDED)
+# What the network embeds of a word: names of ml/word_features.py, and the widths of their vectors.
+EMBEDDED = {"lower": 64, "lemma": 64, "upos": 16, "xpos": 16, "feats": 32, "affixes": 32}
+SPARSE = tuple(f"embed.{feature}" for feature in EMBEDDED)
 PAGE = 128  # nodes whose products with the slots are computed together, and still lie in the cache when used
 KERNEL = (  # parameters whose gradients network_core sums
     *("hidden.bias", "hidden.empty", "hidden.labels", "hidden.distance", "hidden.flags"),
@@ -61,23 +64,18 @@ class Sizes:
     hidden: int = 256
 
 
-def label_sets(system: TransitionSystem) -> array[int]:
-    """Number the moves that take a label; -1 for the others."""
-    numbers = iter(range(system.n_moves))
-    return array("i", [next(numbers) if move.labelled else -1 for move in system.moves])
-
-
 def new_parameters(
     sizes: Sizes, vocabulary: Vocabulary, system: TransitionSystem, n_labels: int, chance: Chance
 ) -> dict[str, Floats]:
     """Return freshly initialized parameters."""
     encoder = (sizes.word, sizes.lstm, sizes.layers)
     parameters = new_encoder(EMBEDDED, vocabulary, encoder, chance)
-    slot = normal(chance, np.sqrt(2 / (len(SLOTS) * sizes.word)), sizes.word, len(SLOTS) * sizes.hidden)
+    n_slots = len(system.slots)
+    slot = normal(chance, np.sqrt(2 / (n_slots * sizes.word)), sizes.word, n_slots * sizes.hidden)
     parameters[OUTPUT] = slot
     parameters["hidden.bias"] = np.zeros(sizes.hidden, np.float32)
-    parameters["hidden.empty"] = normal(chance, 0.05, len(SLOTS), sizes.hidden)
-    parameters["hidden.labels"] = normal(chance, 0.05, len(LABEL_SLOTS), n_labels + 2, sizes.hidden)
+    parameters["hidden.empty"] = normal(chance, 0.05, n_slots, sizes.hidden)
+    parameters["hidden.labels"] = normal(chance, 0.05, len(system.label_slots), n_labels + 2, sizes.hidden)
     parameters["hidden.distance"] = normal(chance, 0.05, N_DISTANCES, sizes.hidden)
     parameters["hidden.flags"] = normal(chance, 0.05, N_FLAGS, sizes.hidden)
     n_sets = sum(move.labelled for move in system.moves)
@@ -86,6 +84,11 @@ def new_parameters(
     parameters["label.weight"] = glorot(chance, n_sets, sizes.hidden, n_labels)
     parameters["label.bias"] = np.zeros((n_sets, n_labels), np.float32)
     return parameters
+
+
+def vocabulary_of(sentences: Sequence[Sentence]) -> Vocabulary:
+    """Number what the network embeds; affixes that occur once are left out."""
+    return Vocabulary.of((word for sentence in sentences for word in words_of(sentence)), EMBEDDED, {"affixes": 2})
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +138,7 @@ class NetworkWorkspace:
     def __init__(self, model: NetworkModel) -> None:
         self._words = Contexts(model.vocabulary, model.parameters)
         self._slots = model.parameters[OUTPUT]
-        self._core = NetworkCore(model.parameters, label_sets(model.task.system))
+        self._core = NetworkCore(model.parameters, model.actions)
         self._contexts = np.zeros((0, 0), np.float32)
         self._offsets = [0]  # where each sentence begins in them, and where the last one ends
         self._page = np.zeros((0, self._slots.shape[1]), np.float32)
@@ -171,10 +174,15 @@ class NetworkWorkspace:
 class NetworkModel:
     """Learnt parameters and the vocabulary they belong to."""
 
-    def __init__(self, task: Task, vocabulary: Vocabulary, parameters: Mapping[str, Floats]) -> None:
-        self.task = task
+    def __init__(self, actions: Actions, vocabulary: Vocabulary, parameters: Mapping[str, Floats]) -> None:
+        self.actions = actions
         self.vocabulary = vocabulary
         self.parameters = parameters
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Log-probabilities of moves, up to a constant."""
+        return Capabilities(scores_moves=True)
 
     def workspace(self) -> NetworkWorkspace:
         """Return a workspace for one thread."""
@@ -186,20 +194,18 @@ class NetworkModel:
 
     def settings(self) -> dict[str, Any]:
         """Return the vocabulary: values in the order of their numbers."""
-        return {"vocabulary": {field: list(numbers) for field, numbers in self.vocabulary.numbers.items()}}
+        return {"vocabulary": self.vocabulary.settings()}
 
     @classmethod
-    def load(cls, task: Task, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> NetworkModel:
+    def load(cls, actions: Actions, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> NetworkModel:
         """Make the model anew, and check that everything has the size it should have."""
-        fields = settings["vocabulary"]
-        numbers = {field: {value: number for number, value in enumerate(fields[field])} for field in FIELDS}
         parameters = unpacked(arrays)
-        vocabulary = Vocabulary(numbers, {})
-        _check_parameters(parameters, task, vocabulary)
-        return cls(task, vocabulary, parameters)
+        vocabulary = Vocabulary.load(settings["vocabulary"], EMBEDDED)
+        _check_parameters(parameters, actions, vocabulary)
+        return cls(actions, vocabulary, parameters)
 
 
-def _check_parameters(parameters: Mapping[str, Floats], task: Task, vocabulary: Vocabulary) -> None:
+def _check_parameters(parameters: Mapping[str, Floats], actions: Actions, vocabulary: Vocabulary) -> None:
     """Raise ModelError unless all arrays are there and of the size they should be: compiled code would not notice."""
     try:
         sizes = replace(
@@ -211,49 +217,54 @@ def _check_parameters(parameters: Mapping[str, Floats], task: Task, vocabulary: 
         )
     except (KeyError, TypeError) as error:
         raise ModelError(f"the model lacks the array {error}") from None
-    wanted = new_parameters(sizes, vocabulary, task.system, task.n_labels, Shapes())
+    wanted = new_parameters(sizes, vocabulary, actions.system, actions.n_labels, Shapes())
     for name, example in wanted.items():
         found = parameters.get(name)
         if found is None or found.shape != example.shape or found.dtype != np.float32:
             raise ModelError(f"the model's array {name!r} is missing or not of the shape {example.shape}")
     if len(parameters) != len(wanted) or 2 * sizes.lstm != sizes.word:
         raise ModelError("the model has arrays that do not belong to it")
-    if not -1 <= task.root_label < len(task.labels):
-        raise ModelError(f"the model's root label {task.root_label} is none of its {len(task.labels)} labels")
-    if any(list(numbers)[:2] != [UNKNOWN, ROOT] for numbers in vocabulary.numbers.values()):
-        raise ModelError("the model's vocabulary does not begin as it should")
 
 
 class NetworkLearner:
     """Learns a network, one epoch at a time, on the errors it makes itself."""
 
-    def __init__(self, task: Task, vocabulary: Vocabulary, options: NetworkOptions, seed: int) -> None:
-        self.task = task
+    def __init__(self, actions: Actions, vocabulary: Vocabulary, options: NetworkOptions, seed: int) -> None:
+        self.actions = actions
         self.vocabulary = vocabulary
         self.options = options
         self._chance = np.random.default_rng(seed)
         self._parameters = new_parameters(
-            Sizes(layers=options.layers), vocabulary, task.system, task.n_labels, self._chance
+            Sizes(layers=options.layers), vocabulary, actions.system, actions.n_labels, self._chance
         )
         self._gradients = {name: np.zeros_like(p) for name, p in self._parameters.items() if name not in SPARSE}
         self._adam = Adam(self._parameters)
-        self._encoder = Encoder(self._parameters)
+        self._encoder = Encoder(self._parameters, EMBEDDED)
         self._trainer = NetworkTrainer(
-            self._parameters, self._gradients, label_sets(task.system), dropout=options.drop_hidden, seed=seed
+            self._parameters, self._gradients, actions, dropout=options.drop_hidden, seed=seed
         )
-        self._search = task.search(self._trainer)
+        self._search = Search(actions, self._trainer)
         self._epochs = 0
         self._known: dict[Word, Numbers] = {}
-        unseen = {"form": options.drop_form, "lemma": options.drop_lemma}
+        self.tell = quiet
+        unseen = {"lower": options.drop_form, "lemma": options.drop_lemma}  # the first two columns of a batch
         self._unknown = [
             np.array([share / (share + count) if share else 0.0 for count in vocabulary.counts[field]])
             for field, share in unseen.items()
         ]
 
     @classmethod
-    def begin(cls, task: Task, sentences: Sequence[Sentence], options: NetworkOptions, seed: int) -> NetworkLearner:
+    def begin(
+        cls,
+        actions: Actions,
+        sentences: Sequence[Sentence],
+        options: NetworkOptions,
+        seed: int,
+        *,
+        stacked: bool = False,
+    ) -> NetworkLearner:
         """Return a learner that has seen the words of the training data, and nothing else."""
-        return cls(task, Vocabulary.of(sentences), options, seed)
+        return cls(actions, vocabulary_of(sentences), options, seed)
 
     def epoch(self, examples: Sequence[Example], oracle: Oracle) -> float:
         """Go through the examples once in random order; return the mean probability missed on a decision."""
@@ -261,7 +272,7 @@ class NetworkLearner:
         trainer = self._trainer
         trainer.explore = options.explore if self._epochs and oracle.explores else 0.0
         trainer.loss, trainer.n_states = 0.0, 0
-        trainer.move_counts = array("i", bytes(4 * self.task.system.n_moves))
+        trainer.move_counts = array("i", bytes(4 * self.actions.system.n_moves))
         lengths = [len(example.words) for example in examples]
         batches = list(random_batches(lengths, options.batch_words, self._chance))
         for number, batch in enumerate(batches):
@@ -300,7 +311,7 @@ class NetworkLearner:
         averaged = rounded(self._adam.average(SPARSE))
         counts = np.asarray(self._trainer.move_counts) + 1
         averaged["move.bias"] -= (self.options.favour_rare * np.log(counts / counts.sum())).astype(np.float32)
-        return NetworkModel(self.task, self.vocabulary, averaged)
+        return NetworkModel(self.actions, self.vocabulary, averaged)
 
     def state(self) -> tuple[Mapping[str, Any], dict[str, Any]]:
         """Return all that learning depends on."""

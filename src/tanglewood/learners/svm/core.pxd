@@ -1,8 +1,10 @@
 cimport cython
+from tanglewood.core.actions cimport Actions
 from tanglewood.core.search cimport MoveScorer
 from tanglewood.core.state cimport State
 from tanglewood.core.system cimport TransitionSystem
-from tanglewood.learners.features cimport FeatureSet, WordTable
+from tanglewood.learners.features cimport FeatureSet
+from tanglewood.ml.word_table cimport WordTable
 
 cdef int KEY_BITS
 cdef unsigned long long KEY_MASK, APART
@@ -24,8 +26,9 @@ cdef class Parts:
 
 cdef class ClassScorer(MoveScorer):
     cdef TransitionSystem system
-    cdef int n_labels, root_label, time
-    cdef bint by_step
+    cdef Actions actions
+    cdef int time
+    cdef bint by_phase
     cdef FeatureSet features, splitting
     cdef Parts parts
     cdef KeyTable keys
@@ -37,7 +40,6 @@ cdef class ClassScorer(MoveScorer):
     cdef void _decide(self, int part, int[::1] keys, int count) noexcept nogil
     cdef int _part(self, State s) noexcept nogil
     cdef void _score_classes(self, State s) noexcept nogil
-    cdef bint _fits(self, State s, int move, int label) noexcept nogil
     cdef void _score_moves(self, State s, float[::1] out) noexcept nogil
     cdef void _score_labels(self, State s, int move, float[::1] out) noexcept nogil
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 from array import array
 from typing import Any, TypeAlias
 
+from tanglewood.core.actions import Actions
 from tanglewood.core.search import MoveScorer
 from tanglewood.core.state import State
 from tanglewood.core.system import TransitionSystem
 from tanglewood.errors import ConfigError
-from tanglewood.learners.base import Task
-from tanglewood.learners.features import FeatureSet, WordTable
+from tanglewood.learners.features import FeatureSet
+from tanglewood.ml.word_table import WordTable
 
 KEY_BITS = 31
 KEY_MASK = (1 << KEY_BITS) - 1
@@ -61,9 +62,9 @@ class Parts:
     """The parts of the data, and which classes each of them has, in LIBSVM's order: that of first occurrence.
 
     ``keys`` are those of the next token's feature, ``numbers`` the parts that they belong to; -1 stands for any other
-    key, -2 and -3 likewise in the second and third step of three-step. The classes of a part begin in ``classes`` where
-    ``starts`` says. ``moves`` and ``labels`` are those of all classes, and ``prior`` the score of a class where its
-    part never saw it.
+    key, -2, -3, ... likewise in the second, third, ... phase of a system that has several. The classes of a part begin
+    in ``classes`` where ``starts`` says. ``moves`` and ``labels`` are those of all classes, and ``prior`` the score of
+    a class where its part never saw it.
     """
 
     def __init__(
@@ -98,12 +99,11 @@ class ClassScorer(MoveScorer):
     """
 
     def __init__(
-        self, task: Task, by_step: bool, features: FeatureSet, splitting: FeatureSet, parts: Parts, keys: KeyTable
+        self, actions: Actions, features: FeatureSet, splitting: FeatureSet, parts: Parts, keys: KeyTable
     ) -> None:
-        self.system: TransitionSystem = task.system
-        self.n_labels = len(task.labels)
-        self.root_label = task.root_label
-        self.by_step = by_step
+        self.actions = actions
+        self.system: TransitionSystem = actions.system
+        self.by_phase = len(actions.system.phases) > 1
         self.features = features
         self.splitting = splitting
         self.parts = parts
@@ -135,7 +135,7 @@ class ClassScorer(MoveScorer):
         """Write a value for each class of the part."""
 
     def _part(self, s: State) -> int:
-        step = s.phase if self.by_step else 0
+        step = s.phase if self.by_phase else 0
         others = 0
         key = self.splitting.keys[0] if self.splitting._extract(s, -1, -1, step) > 0 else -1 - step
         for i in range(self.parts.n_keys):
@@ -154,24 +154,20 @@ class ClassScorer(MoveScorer):
         for i in range(self.parts.starts[part + 1] - start):
             self.scores[self.parts.classes[start + i]] = self.values[i]
 
-    def _fits(self, s: State, move: int, label: int) -> bool:
-        if label < 0:
-            return True
-        if self.root_label >= 0 and (label == self.root_label) != (self.system._head(s, move, -1) == 0):
-            return False
-        return self.system._is_legal(s, move, label)
-
     def _score_moves(self, s: State, out: array[float]) -> None:
         self._score_classes(s)
         for move in range(self.system.n_moves):
             out[move] = LOW
         for number in range(self.parts.n_classes):
             move = self.parts.moves[number]
-            if self.scores[number] > out[move] and self._fits(s, move, self.parts.labels[number]):
+            label = self.parts.labels[number]
+            if self.scores[number] > out[move] and (
+                label < 0 or self.actions._fits(s, move, label, self.system._head(s, move, -1))
+            ):
                 out[move] = self.scores[number]
 
     def _score_labels(self, s: State, move: int, out: array[float]) -> None:
-        for label in range(self.n_labels):
+        for label in range(self.actions.n_labels):
             out[label] = LOW
         for number in range(self.parts.n_classes):
             if self.parts.moves[number] == move and self.parts.labels[number] >= 0:
@@ -235,15 +231,14 @@ class SvmCore(ClassScorer):
 
     def __init__(
         self,
-        task: Task,
-        by_step: bool,
+        actions: Actions,
         features: FeatureSet,
         splitting: FeatureSet,
         parts: Parts,
         keys: KeyTable,
         learnt: SupportVectors,
     ) -> None:
-        ClassScorer.__init__(self, task, by_step, features, splitting, parts, keys)
+        ClassScorer.__init__(self, actions, features, splitting, parts, keys)
         self.learnt = learnt
         self.common = array("i", bytes(4 * learnt.n_vectors + 4))
         self.sums = array("d", bytes(8 * (parts.most_classes * (parts.most_classes - 1) // 2 + 1)))
@@ -293,8 +288,7 @@ class LiblinearCore(ClassScorer):
 
     def __init__(
         self,
-        task: Task,
-        by_step: bool,
+        actions: Actions,
         features: FeatureSet,
         splitting: FeatureSet,
         parts: Parts,
@@ -303,7 +297,7 @@ class LiblinearCore(ClassScorer):
         places: Array,
         weights: Array,
     ) -> None:
-        ClassScorer.__init__(self, task, by_step, features, splitting, parts, keys)
+        ClassScorer.__init__(self, actions, features, splitting, parts, keys)
         self.starts = starts
         self.places = places
         self.weights = weights

@@ -19,20 +19,20 @@ from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
+from tanglewood.core.actions import Actions
 from tanglewood.core.oracle import Oracle
 from tanglewood.core.state import State
 from tanglewood.errors import ConfigError, MissingExtraError, OracleError
-from tanglewood.learners.base import Example, Task
+from tanglewood.learners.base import Example, quiet
 from tanglewood.learners.feature_models import feature_templates, resolve, with_pairs
-from tanglewood.learners.features import FeatureSet
-from tanglewood.learners.linear.learner import WordNumbers
-from tanglewood.learners.svm.models import Arrays, ClassifierModel, LiblinearModel, SvmModel, starts_of
+from tanglewood.learners.svm.models import Arrays, ClassifierModel, LiblinearModel, SvmModel, feature_sets, starts_of
 from tanglewood.learners.templates import Templates
-from tanglewood.systems.three_step import ThreeStep
+from tanglewood.ml.word_table import WordNumbers
 from tanglewood.treebank.sentence import Sentence
 
 LEAST_PRIOR = -1000.0  # below the score of every class that a part of the data has
 MOST_CHECKED = 5000  # instances on which the loss is measured
+CANDIDATE_TEMPLATES = ["b0.choices", "b0.suffix3", "b0.prefix3", "b0.previous.form"]  # for systems that give tags
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,7 @@ class ClassifierOptions:
     split: str = ""  # column of the next token by which the data are split: pos, cpos, ...; "": not at all
     threshold: int = 1000  # instances that a part must have; smaller ones are put together
     threads: int = 1  # parts that are trained at a time
+    pairs: bool = False  # features of the model and all pairs of them; not of one's own templates
 
     def __post_init__(self) -> None:
         if self.epochs != 1:
@@ -76,7 +77,7 @@ class LiblinearOptions(ClassifierOptions):
 
     cost: float = 0.1
     tolerance: float = 0.1
-    pairs: bool = True  # features of the model and all pairs of them; not of one's own templates
+    pairs: bool = True
     fewest: int = 1  # times that a feature must occur in a part; more saves memory and costs accuracy
 
 
@@ -94,18 +95,33 @@ class ClassifierLearner:
     name: ClassVar[str]
     kind: ClassVar[type[ClassifierModel]]
 
-    def __init__(self, task: Task, templates: Sequence[str], splitting: Sequence[str], options: Any, seed: int) -> None:  # noqa: ANN401
-        self.task = task
+    def __init__(
+        self,
+        actions: Actions,
+        templates: Sequence[str],
+        splitting: Sequence[str],
+        options: Any,  # noqa: ANN401 - SvmOptions or LiblinearOptions
+        seed: int,
+    ) -> None:
+        self.actions = actions
         self.options = options
         self.seed = seed
         self.settings: dict[str, Any] = {"templates": list(templates), "splitting": list(splitting)}
         self.learnt: ClassifierModel | None = None
-        self.tell: Callable[[float], None] = lambda _share: None
+        self.tell: Callable[[float], None] = quiet
         self.done = 0.0  # share of the classifiers that are trained
         self.counting = Lock()
 
     @classmethod
-    def begin(cls, task: Task, sentences: Sequence[Sentence], options: Any, seed: int) -> Self:  # noqa: ANN401
+    def begin(
+        cls,
+        actions: Actions,
+        sentences: Sequence[Sentence],
+        options: Any,  # noqa: ANN401 - SvmOptions or LiblinearOptions
+        seed: int,
+        *,
+        stacked: bool = False,
+    ) -> Self:
         """Return a learner whose templates speak of the columns that the sentences have."""
         if find_spec("sklearn") is None:
             raise MissingExtraError(
@@ -115,21 +131,23 @@ class ClassifierLearner:
         if options.templates:
             templates = list(Templates.read(options.templates).moves)
         else:
-            templates = feature_templates(options.features, task.system, sentences)
-            if getattr(options, "pairs", False):
+            templates = feature_templates(options.features, actions.system, sentences)
+            if actions.tags:
+                templates += CANDIDATE_TEMPLATES
+            if options.pairs:
                 templates = with_pairs(templates)
         next_token = [f"{step}j.{options.split}" for step in ("first:", "later:")] if options.split else []
-        splitting = resolve(next_token, task.system, sentences)
-        return cls(task, templates, splitting, options, seed)
+        splitting = resolve(next_token, actions.system, sentences)
+        return cls(actions, templates, splitting, options, seed)
 
     def epoch(self, examples: Sequence[Example], oracle: Oracle) -> float:
         """Train on the examples; return the share of wrong decisions on (a sample of) the configurations seen."""
-        instances, keys, actions = self._gather(examples, oracle)
-        if not actions:
+        instances, keys, decided = self._gather(examples, oracle)
+        if not decided:
             raise ConfigError("the oracle has no decision to make in the training data")
         counts = Counter(number for part in instances for number in part.classes)
         total = sum(counts.values())
-        prior = [LEAST_PRIOR + counts[number] / total for number in range(len(actions))]
+        prior = [LEAST_PRIOR + counts[number] / total for number in range(len(decided))]
         # Classes are numbered in each part by first occurrence, as LIBSVM does it.
         own = [list(dict.fromkeys(part.classes)) for part in instances]
         arrays: dict[str, Any] = {
@@ -137,8 +155,8 @@ class ClassifierLearner:
             "parts.numbers": np.array(list(keys.values()), np.int32),
             "parts.starts": starts_of([len(classes) for classes in own]),
             "parts.classes": np.array([number for classes in own for number in classes], np.int32),
-            "classes.moves": np.array([move for move, _ in actions], np.int32),
-            "classes.labels": np.array([label for _, label in actions], np.int32),
+            "classes.moves": np.array([move for move, _ in decided], np.int32),
+            "classes.labels": np.array([label for _, label in decided], np.int32),
             "classes.prior": np.array(prior, np.float32),
         }
         self.done = 0.0
@@ -149,35 +167,35 @@ class ClassifierLearner:
             "parts.features": starts_of([len(part["keys"]) for part in trained]),
             **self._joined(trained),
         }
-        self.learnt = self.kind(self.task, arrays, self.settings)
+        self.learnt = self.kind(self.actions, arrays, self.settings)
         return self._loss(instances, own)
 
     def _gather(
         self, examples: Sequence[Example], oracle: Oracle
     ) -> tuple[list[Instances], dict[int, int], list[tuple[int, int]]]:
-        """Return the parts of the data, which keys belong to which of them, and the actions of classes.
+        """Return the parts of the data, which keys belong to which of them, and the decided of classes.
 
         Instances of keys that are too rare for a part of their own are put together; where there are none, a key that
         was never seen belongs to the largest part.
         """
-        features, splitting = (FeatureSet(self.settings[name]) for name in ("templates", "splitting"))
+        features, splitting = feature_sets(self.actions, self.settings)
         words, offsets = WordNumbers().table([example.words for example in examples])
-        by_step = isinstance(self.task.system, ThreeStep)
+        by_phase = len(self.actions.system.phases) > 1
         found: dict[int, Instances] = {}
-        actions: dict[tuple[int, int], int] = {}
+        decided: dict[tuple[int, int], int] = {}
         steps: dict[int, int] = {}  # to which step a key belongs
         order: list[tuple[int, int]] = []  # of all instances: their key, place among those of the key
         for example, offset in zip(examples, offsets, strict=True):
             features.use(words, offset)
             splitting.use(words, offset)
             for s, action in self._decisions(example, oracle):
-                step = s.phase if by_step else 0
+                step = s.phase if by_phase else 0
                 key = (splitting.extract(s, -1, -1, step) or [-1 - step])[0]
                 steps[key] = step
                 part = found.setdefault(key, Instances())
                 order.append((key, len(part.rows)))
                 part.rows.append(array("i", sorted(set(features.extract(s)))))
-                part.classes.append(actions.setdefault(action, len(actions)))
+                part.classes.append(decided.setdefault(action, len(decided)))
         parts = {key: part for key, part in found.items() if key >= 0 and len(part.rows) >= self.options.threshold}
         large = list(parts)
         for key, place in order:
@@ -190,13 +208,15 @@ class ClassifierLearner:
             if -1 - step not in numbers:
                 largest = max((key for key in large if steps[key] == step), key=lambda key: len(parts[key].rows))
                 numbers[-1 - step] = numbers[largest]
-        return list(parts.values()), numbers, list(actions)
+        return list(parts.values()), numbers, list(decided)
 
     def _decisions(self, example: Example, oracle: Oracle) -> Iterator[tuple[State, tuple[int, int]]]:
         """Follow the oracle as far as it goes; give the states in which there is something to decide."""
-        system, root = self.task.system, self.task.root_label
-        oracle.bind(example.heads, example.labels)
+        system, root = self.actions.system, self.actions.root_label
+        example.bind(oracle)
         s = system.start(len(example.words))
+        if example.tag_candidates is not None:
+            s.take_candidates(example.tag_candidates)
         while not system.is_final(s):
             try:
                 move, label = oracle.action(s)
@@ -258,7 +278,7 @@ class ClassifierLearner:
 
     def restore(self, arrays: Arrays, data: Mapping[str, Any]) -> None:
         """Go back to such a state."""
-        self.learnt = self.kind(self.task, arrays, data) if data else None
+        self.learnt = self.kind(self.actions, arrays, data) if data else None
 
 
 class SvmLearner(ClassifierLearner):
@@ -268,9 +288,9 @@ class SvmLearner(ClassifierLearner):
     kind = SvmModel
 
     def __init__(
-        self, task: Task, templates: Sequence[str], splitting: Sequence[str], options: SvmOptions, seed: int
+        self, actions: Actions, templates: Sequence[str], splitting: Sequence[str], options: SvmOptions, seed: int
     ) -> None:
-        ClassifierLearner.__init__(self, task, templates, splitting, options, seed)
+        ClassifierLearner.__init__(self, actions, templates, splitting, options, seed)
         self.settings |= {"gamma": options.gamma, "coef0": options.coef0}
 
     def _fit(self, keys: Any, starts: Any, columns: Any, targets: Any, n_classes: int) -> dict[str, Any]:  # noqa: ANN401

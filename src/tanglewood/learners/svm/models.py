@@ -7,15 +7,20 @@ from typing import Any, Self
 
 import numpy as np
 
-from tanglewood.learners.base import Task
+from tanglewood.core.actions import Actions
+from tanglewood.learners.base import Capabilities
 from tanglewood.learners.features import FeatureSet
-from tanglewood.learners.linear.learner import WordNumbers
 from tanglewood.learners.svm.core import ClassScorer, KeyTable, LiblinearCore, Parts, SupportVectors, SvmCore
+from tanglewood.ml.word_table import WordNumbers
 from tanglewood.ml.words import Word
-from tanglewood.systems.three_step import ThreeStep
 
 VECTOR_ARRAYS = ("parts.vectors", "parts.pairs", "intercepts", "coefs.starts", "coefs.pairs", "coefs.values")
 Arrays = Mapping[str, Any]
+
+
+def feature_sets(actions: Actions, settings: Mapping[str, Any]) -> list[FeatureSet]:
+    """Return the features of configurations, and those by which the data are split."""
+    return [FeatureSet(settings[name], actions=actions) for name in ("templates", "splitting")]
 
 
 class ClassifierWorkspace:
@@ -39,8 +44,8 @@ class ClassifierWorkspace:
 class ClassifierModel:
     """What was learnt, as arrays: those of the parts and their classes, and the classifiers' own."""
 
-    def __init__(self, task: Task, arrays: Arrays, settings: Mapping[str, Any]) -> None:
-        self.task = task
+    def __init__(self, actions: Actions, arrays: Arrays, settings: Mapping[str, Any]) -> None:
+        self.actions = actions
         # In a file doubles may begin anywhere.
         self._arrays = {name: np.require(values, requirements=["C", "A"]) for name, values in arrays.items()}
         self._settings = dict(settings)
@@ -54,9 +59,13 @@ class ClassifierModel:
         """Return an array for the core."""
         return view_of(self._arrays[name])
 
-    def _core_arguments(self) -> tuple[Task, bool, FeatureSet, FeatureSet, Parts, KeyTable]:
-        features, splitting = (FeatureSet(self._settings[name]) for name in ("templates", "splitting"))
-        return self.task, isinstance(self.task.system, ThreeStep), features, splitting, self._parts, self._keys
+    def _core_arguments(self) -> tuple[Actions, FeatureSet, FeatureSet, Parts, KeyTable]:
+        return self.actions, *feature_sets(self.actions, self._settings), self._parts, self._keys
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Scores of moves, each with its label."""
+        return Capabilities(scores_moves=True)
 
     def core(self) -> ClassScorer:
         """Return a scorer."""
@@ -75,23 +84,26 @@ class ClassifierModel:
         return self._settings
 
     @classmethod
-    def load(cls, task: Task, arrays: Arrays, settings: Mapping[str, Any]) -> Self:
+    def load(cls, actions: Actions, arrays: Arrays, settings: Mapping[str, Any]) -> Self:
         """Make the model anew from its arrays and settings."""
-        return cls(task, arrays, settings)
+        return cls(actions, arrays, settings)
 
 
 class SvmModel(ClassifierModel):
-    """Support vectors. It counts votes, which are no logarithms of probabilities: it is for greedy search only."""
+    """Support vectors."""
 
-    greedy_only = True
+    @property
+    def capabilities(self) -> Capabilities:
+        """It counts votes, which are not logarithms of probabilities: it is for greedy search only."""
+        return Capabilities(scores_moves=True, beam=False)
 
-    def __init__(self, task: Task, arrays: Arrays, settings: Mapping[str, Any]) -> None:
-        ClassifierModel.__init__(self, task, arrays, settings)
+    def __init__(self, actions: Actions, arrays: Arrays, settings: Mapping[str, Any]) -> None:
+        ClassifierModel.__init__(self, actions, arrays, settings)
         starts, features = self._arrays["vectors.starts"], self._arrays["vectors.features"]
         vectors = np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
         index = vectors[np.argsort(features, kind="stable")]
         index_starts = starts_of(np.bincount(features, minlength=len(self._arrays["keys"])))
-        most = FeatureSet(settings["templates"]).most_keys
+        most = FeatureSet(settings["templates"], actions=actions).most_keys
         base = settings["gamma"] * np.arange(most + 1) + settings["coef0"]
         self.learnt = SupportVectors(
             view_of(base * base),
