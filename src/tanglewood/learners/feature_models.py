@@ -15,7 +15,7 @@ available").
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from tanglewood.core.system import TransitionSystem
@@ -113,7 +113,7 @@ def _columns(sentences: Sequence[Sentence]) -> dict[str, str]:
     return columns | {"pos": "xpos" if has_tags else "upos", "cpos": columns["upos"] if has_tags else ""}
 
 
-def _atom(atom: str, nodes: dict[str, str], columns: dict[str, str]) -> str:
+def _atom(atom: str, nodes: Mapping[str, str], columns: Mapping[str, str]) -> str:
     """Return an atom with an address instead of the paper's name of a node; "" if its column is missing."""
     start, *steps = atom.split(".")
     if not steps:

@@ -185,7 +185,7 @@ class Attardi(TransitionSystem):
     options: ClassVar[dict[str, Option]] = DEGREE | options_of(REDUCES)
     oracles: ClassVar[dict[str, type]] = {"static": StaticOracle, "lazy": LazyOracle}
     trained_by = "lazy"
-    exact_searches = ("exact",)
+    exact_searches: ClassVar[tuple[str, ...]] = ("exact",)
 
     def __init__(self, *, degree: int = 2, reduces: str | None = None, single_root: bool = False) -> None:
         TransitionSystem.__init__(self, single_root=single_root)

@@ -60,7 +60,8 @@ class ClassifierModel:
         return view_of(self._arrays[name])
 
     def _core_arguments(self) -> tuple[Actions, FeatureSet, FeatureSet, Parts, KeyTable]:
-        return self.actions, *feature_sets(self.actions, self._settings), self._parts, self._keys
+        features, splitting = feature_sets(self.actions, self._settings)
+        return self.actions, features, splitting, self._parts, self._keys
 
     @property
     def capabilities(self) -> Capabilities:
