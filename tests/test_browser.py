@@ -12,9 +12,9 @@ from contextlib import contextmanager
 import pytest
 import uvicorn
 
+from playground import FIGURE1, ToyModel
 from tanglewood.web.api import Playground
 from tanglewood.web.app import make_app
-from test_web import FIGURE1, ToyModel
 from toy import toy_sentences, toy_text, train_parser
 
 playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install 'tanglewood[test]'")
