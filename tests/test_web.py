@@ -260,8 +260,10 @@ def test_limits_count_over_all_texts():
     refusal = refused(client, "parse", texts=["wug. dax", "wug. dax"])
     assert "more than 3 sentences" in refusal["error"]
     assert refusal["field"] == "texts[1]"
-    refusal = refused(client, "parse", texts=["wug", "dax. wug dax wug dax"[:18]])
+    refusal = refused(client, "parse", texts=["wug", "dax. wug dax wug d"])
     assert "21 characters; a text may have 20" in refusal["error"]
+    refusal = refused(client, "parse", texts=[""] * 4)
+    assert (refusal["error"], refusal["field"]) == ("4 texts; there may be 3 at once: send them in parts", "texts")
     refusal = refused(client, "parse", texts=["wug", "w. a b c d e"])
     assert "sentence 2 has 5 words; a sentence may have 4" in refusal["error"]
     assert refusal["field"] == "texts[1]"

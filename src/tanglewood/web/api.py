@@ -173,7 +173,7 @@ class Playground:
         parts = self._parts(request, source)
         groups: list[list[Sentence]] = []
         count = 0
-        for number, part in enumerate(parts):
+        for number, part in enumerate(_watched(parts, deadline)):
             place = f"texts[{number}]" if source == "texts" else source
             group = []
             try:
@@ -194,6 +194,9 @@ class Playground:
         if source == "conllu":
             return [read(BytesIO(given.encode()), trees=False)]
         texts = given if source == "texts" else [given]
+        if len(texts) > self.limits.max_sentences:
+            problem = f"{len(texts)} texts; there may be {self.limits.max_sentences} at once: send them in parts"
+            raise Problem(422, problem, field=source)
         letters, most = sum(map(len, texts)), self.limits.max_text
         if letters > most:
             problem = f"{letters} characters; a text may have {most}, or several together: send it in parts"

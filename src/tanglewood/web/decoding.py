@@ -72,7 +72,10 @@ def _refused(body: dict[str, Any], info: inspect.Type, error: str) -> Problem:
     if missing:  # of the request; no field of another object is required
         name = missing[1]
         return Problem(422, f"{name} should be given: {_description(_part(info, name))}", field=name)
-    path = error.rpartition(" - at `$.")[2].rstrip("`")
+    found = re.search(r" - at `\$\.([\w.\[\]]+)`$", error)
+    if found is None:
+        return Problem(422, error)
+    path = found[1]
     value: Any = body
     for name, place in re.findall(r"(\w+)|\[(\d+)\]", path):
         info = _part(info, name)

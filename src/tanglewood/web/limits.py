@@ -68,10 +68,11 @@ class Desk:
         self._lock = Lock()
         self._pool = ThreadPoolExecutor(limits.workers, thread_name_prefix="tanglewood")
 
-    @property
-    def working(self) -> int:
-        """The requests that are being worked on; the rest of those that are busy wait."""
-        return min(self.busy, self.limits.workers)
+    def load(self) -> tuple[int, int]:
+        """Return how many requests are being worked on, and how many wait."""
+        busy = self.busy
+        working = min(busy, self.limits.workers)
+        return working, busy - working
 
     async def run(self, work: Callable[[Deadline], Result]) -> Result:
         """Do the work in a thread within the time for one request."""

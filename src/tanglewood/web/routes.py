@@ -62,10 +62,8 @@ def operations(play: Playground, desk: Desk) -> list[Operation]:
 
     def health() -> Health:
         """Say that the server is up, and how busy it is."""
-        working = desk.working
-        return Health(
-            status="ok", version=__version__, models=[*play.models], working=working, waiting=desk.busy - working
-        )
+        working, waiting = desk.load()
+        return Health(status="ok", version=__version__, models=[*play.models], working=working, waiting=waiting)
 
     @cache
     def openapi() -> Schema:
