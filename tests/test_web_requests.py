@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from math import isfinite
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from playground import FIGURE1, JSON, SCHEMAS, check_answer, client_of, refused, toy_playground
 from tanglewood.systems import SYSTEMS
+from tanglewood.web.decoding import decode
+from tanglewood.web.messages import ParseRequest, TraceRequest, TreebankRequest
+from tanglewood.web.problems import Problem
 
 
 @pytest.fixture(scope="module")
@@ -258,6 +263,31 @@ def test_every_right_combination_of_fields_is_answered(client, body):
     one = len({"text", "texts"} & {*body}) == 1
     words = "texts" in body or any(part.strip() for part in body.get("text", "").split("."))
     assert status == (200 if possible and one and words else 422)
+
+
+def is_decoded(body, kind):
+    try:
+        decode(json.dumps(body).encode(), kind)
+    except Problem:
+        return False
+    return True
+
+
+def is_described(value):
+    """Whether the description can tell: it has no word for half surrogate pairs, and 1.0 is an integer to it."""
+    if isinstance(value, dict | list):
+        return all(map(is_described, [*value, *value.values()] if isinstance(value, dict) else value))
+    return not (isinstance(value, float) and (value.is_integer() or not isfinite(value))) and "\\ud" not in ascii(value)
+
+
+@quickly
+@given(data=st.data(), kind=st.sampled_from([ParseRequest, TraceRequest, TreebankRequest]))
+def test_what_is_decoded_is_what_the_description_allows(data, kind):
+    body = data.draw(BODIES[kind.__name__.removesuffix("Request").lower()].filter(is_described))
+    if data.draw(st.booleans()):
+        body["conllu"] = ""
+    schema = {"$ref": f"#/components/schemas/{kind.__name__}", "components": {"schemas": SCHEMAS}}
+    assert is_decoded(body, kind) == Draft202012Validator(schema).is_valid(body)
 
 
 @quickly
