@@ -63,7 +63,8 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=100)
     parser.add_argument("--seconds", type=float, default=60)
     args = parser.parse_args()
-    command = [sys.executable, "-m", "tanglewood", "serve", "--port", "0", *(["-m", args.model] if args.model else [])]
+    serve = [sys.executable, "-m", "tanglewood", "serve", "--port", "0", "--quiet"]
+    command = [*serve, *(["-m", args.model] if args.model else [])]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     port = int(re.search(r":(\d+)/", server.stdout.readline())[1])
     work = [

@@ -34,7 +34,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-m", "--model", help="model file (default: the bundled one)")
     args = parser.parse_args()
-    command = [sys.executable, "-m", "tanglewood", "serve", "--port", "0", *(["-m", args.model] if args.model else [])]
+    serve = [sys.executable, "-m", "tanglewood", "serve", "--port", "0", "--quiet"]
+    command = [*serve, *(["-m", args.model] if args.model else [])]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     address = re.search(r"http://\S+", server.stdout.readline())[0]
     with urlopen(f"{address}api/systems") as answer:

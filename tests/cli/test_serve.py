@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import socket
 import subprocess
 import sys
 import urllib.request
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
+from urllib.error import HTTPError
 
 import pytest
 
@@ -45,27 +49,59 @@ def words(tmp_path):
     return path
 
 
-def test_serve_prints_its_address_answers_and_ends_cleanly(model):
-    command = [sys.executable, "-m", "tanglewood", "serve", "-m", str(model), "--port", "0", "--max-words", "7"]
+@contextmanager
+def serving(*arguments):
+    """Run the command until the block ends; gives its address, and then what it wrote to standard error."""
+    command = [sys.executable, "-m", "tanglewood", "serve", "--port", "0", *map(str, arguments)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    found = SimpleNamespace()
     try:
         line = server.stdout.readline()
         assert line.startswith("tanglewood is at http://127.0.0.1:")
-        with urllib.request.urlopen(f"{line.split()[3]}api/systems", timeout=60) as answer:
+        found.address = line.split()[3]
+        yield found
+    finally:
+        server.send_signal(signal.SIGINT)
+        _, found.errors = server.communicate(timeout=60)
+    assert server.returncode == 0
+
+
+def test_serve_prints_its_address_answers_and_ends_cleanly(model):
+    with serving("-m", model, "--max-words", "7", "--quiet") as server:
+        with urllib.request.urlopen(f"{server.address}api/systems", timeout=60) as answer:
             content = json.load(answer)
         assert content["limits"]["max_words"] == 7
         assert [one["name"] for one in content["models"]] == ["toy"]
-    finally:
-        server.send_signal(signal.SIGINT)
-        _, errors = server.communicate(timeout=60)
-    assert server.returncode == 0
-    assert errors == "\ntanglewood serve: ended\n"
+    assert server.errors == "\ntanglewood serve: ended\n"
+
+
+def test_serve_logs_a_line_for_each_request(model):
+    with serving("-m", model) as server:
+        for path in ("", "health?secret", "no%0Asuch%20path"):
+            with suppress(HTTPError), urllib.request.urlopen(f"{server.address}{path}", timeout=60) as answer:
+                answer.read()
+        body = json.dumps({"conllu": toy_text(1)}).encode()
+        request = urllib.request.Request(f"{server.address}api/parse", body, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            length = len(answer.read())
+    *lines, ended = server.errors.strip().split("\n")
+    assert ended == "tanglewood serve: ended"
+    told = [
+        re.fullmatch(r"(\d{4}-\S+ \S+) (\w+ \S+ \d+) [\d.]+ ms (\d+ bytes in \d+ out)", line) for line in lines if line
+    ]
+    assert [found[2] for found in told] == [
+        "GET / 200",
+        "GET /health 200",
+        "GET /no%0Asuch%20path 404",
+        "POST /api/parse 200",
+    ]
+    assert told[-1][3] == f"{len(body)} bytes in {length} out"
 
 
 def test_serve_without_its_packages_says_how_to_get_them(monkeypatch, capsys):
     monkeypatch.setattr("tanglewood.cli.serve.find_spec", lambda _: None)
     assert main(["serve"]) == 1
-    assert "needs starlette and uvicorn: pip install 'tanglewood[web]'" in capsys.readouterr().err
+    assert "needs starlette, uvicorn, msgspec: pip install 'tanglewood[web]'" in capsys.readouterr().err
 
 
 def test_serve_on_a_port_that_is_taken_says_so(model, capsys):
@@ -92,7 +128,7 @@ def test_every_limit_is_an_option(capsys):
 def test_other_commands_do_not_load_the_web():
     code = (
         "import sys; from tanglewood.cli import main; main(['info']);"
-        "sys.exit(any(name.split('.')[0] in ('starlette', 'uvicorn') for name in sys.modules))"
+        "sys.exit(any(name.split('.')[0] in ('starlette', 'uvicorn', 'msgspec') for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
 
@@ -120,4 +156,4 @@ def test_trace_refuses_a_model_of_arcs_and_a_system_beside_a_model(model, words,
 
 
 def test_a_playground_without_anything_is_one():
-    assert Playground().systems()["models"] == []
+    assert Playground().systems().models == []

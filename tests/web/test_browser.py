@@ -11,8 +11,8 @@ from contextlib import contextmanager
 
 import pytest
 import uvicorn
-from test_api import FIGURE1, ToyModel
 
+from playground import FIGURE1, ToyModel
 from tanglewood.web.api import Playground
 from tanglewood.web.app import make_app
 from toy import toy_sentences, toy_text, train_parser

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import sys
 from contextlib import suppress
@@ -29,6 +30,7 @@ LIMITS = {  # field of Limits -> (metavar, help)
     "max_words": ("N", "longest sentence"),
     "max_sentences": ("N", "most sentences to parse and draw at once"),
     "max_steps": ("N", "longest derivation"),
+    "max_beam": ("N", "widest beam, and most trees of a sentence"),
     "seconds": ("S", "time for one request"),
     "workers": ("N", "requests worked on at once"),
     "waiting": ("N", "requests that may wait beside them"),
@@ -49,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="host names to answer to (default: those of this machine; with another --host any)",
     )
+    parser.add_argument("-q", "--quiet", action="store_true", help="do not log requests to standard error")
     group = parser.add_argument_group("limits of one server")
     for name, (metavar, help_) in LIMITS.items():
         kind = float if name == "seconds" else int
@@ -57,9 +60,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Serve until interrupted."""
-    missing = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
+    missing = [name for name in ("starlette", "uvicorn", "msgspec") if find_spec(name) is None]
     if missing:
-        raise MissingExtraError(f"the playground needs {' and '.join(missing)}: pip install 'tanglewood[web]'")
+        raise MissingExtraError(f"the playground needs {', '.join(missing)}: pip install 'tanglewood[web]'")
     if not 0 <= args.port <= 65535:
         raise ConfigError(f"--port {args.port}: ports go from 0 (any that is free) to 65535")
     use_one_matrix_thread()
@@ -78,6 +81,8 @@ def run(args: argparse.Namespace) -> int:
     with socket.create_server((args.host, args.port), family=family, backlog=256) as listening:
         address = f"http://{shown}:{listening.getsockname()[1]}/"
         print(f"tanglewood is at {address} (Ctrl-C ends it)", flush=True)
+        if not args.quiet:
+            _log_requests()
         if args.open:
             import webbrowser
 
@@ -89,6 +94,15 @@ def run(args: argparse.Namespace) -> int:
             uvicorn.Server(config).run(sockets=[listening])
         print("\ntanglewood serve: ended", file=sys.stderr)
     return 0
+
+
+def _log_requests() -> None:
+    """Write a line for each request to standard error."""
+    log = logging.getLogger("tanglewood.web")
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
 
 
 def _load(paths: list[str]) -> dict[str, Model]:

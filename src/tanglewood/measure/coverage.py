@@ -30,22 +30,27 @@ class Coverage:
         self._oracles = {name: system.oracle() for name, system in systems.items()}
         self._labels = LabelNumbers()
 
-    def add(self, tree: Tree) -> None:
-        """Count one tree."""
+    def add(self, tree: Tree) -> list[str]:
+        """Count one tree, and return the systems that are not known to cover it."""
         projective = tree.is_projective()
         self.sentences += 1
         self.nonprojective_sentences += not projective
         labels = self._labels.of(tree)
         state = State(len(tree))
+        uncovered = []
         for name, oracle in self._oracles.items():
             try:
                 oracle.bind(tree.heads, labels)
             except UndecidedError:
                 self.undecided[name] += 1
+                uncovered.append(name)
                 continue
             if oracle.reaches_gold(state):
                 self.covered[name] += 1
                 self.covered_nonprojective[name] += not projective
+            else:
+                uncovered.append(name)
+        return uncovered
 
     def as_dict(self) -> dict[str, object]:
         """Return the counts as plain data for JSON."""

@@ -1,33 +1,46 @@
-"""What the playground answers: plain data in, plain data out; nothing is read from or written to disk."""
+"""What the playground answers: requests in, answers out; nothing is read from or written to disk."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from io import BytesIO
-from math import exp
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
 
 from tanglewood import __version__
-from tanglewood.core.system import SINGLE_ROOT, TransitionSystem
-from tanglewood.derivation import Step, count_transitions, trace, trace_model
-from tanglewood.errors import OracleError, TreeError
+from tanglewood.derivation import Step, trace, trace_model
+from tanglewood.errors import ConfigError, OracleError
 from tanglewood.learners.tag_candidates import tags_to_give
-from tanglewood.show.record import record
-from tanglewood.systems import SYSTEMS
+from tanglewood.systems import SYSTEMS, make_system
 from tanglewood.treebank.conllu import read
 from tanglewood.treebank.sentence import HEAD, Sentence
-from tanglewood.treebank.tree import Tree
-from tanglewood.web.drawing import draw
-from tanglewood.web.fields import Body, know, number_in, system_in, text_in, to_bytes
-from tanglewood.web.limits import Deadline, Limits, Problem
+from tanglewood.web.answers import sentence_answer, trace_answer
+from tanglewood.web.limits import Deadline, Limits
+from tanglewood.web.messages import (
+    ModelInfo,
+    OptionInfo,
+    ParseAnswer,
+    ParseRequest,
+    Source,
+    SystemInfo,
+    Systems,
+    TextsAnswer,
+    TraceAnswer,
+    TraceRequest,
+    TreebankAnswer,
+    TreebankRequest,
+)
+from tanglewood.web.models import Parsed, Search
+from tanglewood.web.options import JSON_TYPES, options_of
+from tanglewood.web.problems import Problem
+from tanglewood.web.treebank import browse
 
 if TYPE_CHECKING:
-    from tanglewood.parser import Parser
     from tanglewood.web.models import Model
 
-INPUT = ("text", "conllu", "model")
-JSON_TYPES = {int: "integer", float: "number", bool: "boolean", str: "string"}
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,64 +50,106 @@ class Playground:
     models: Mapping[str, Model] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
 
-    def systems(self) -> dict[str, Any]:
-        """Say which systems, models and limits there are."""
-        return {
-            "version": __version__,
-            "systems": [
-                {
-                    "name": name,
-                    "covers": system.covers,
-                    "paper": system.paper,
-                    "oracles": list(system.oracles),
-                    "options": [
-                        {"name": option.name, "type": JSON_TYPES[option.kind], "help": option.help}
-                        for option in (*system.options.values(), SINGLE_ROOT)
+    def systems(self) -> Systems:
+        """List the systems with their oracles and options, the models, and the limits."""
+        return Systems(
+            version=__version__,
+            systems=[
+                SystemInfo(
+                    name=name,
+                    covers=system.covers,
+                    paper=system.paper,
+                    oracles=list(system.oracles),
+                    options=[
+                        OptionInfo(name=option.name, type=JSON_TYPES[option.kind], help=option.help)
+                        for option in options_of(system)
                     ],
-                    "aside": system.aside_name,
-                }
+                    aside=system.aside_name,
+                )
                 for name, system in SYSTEMS.items()
             ],
-            "models": [_describe(name, model.parser) for name, model in self.models.items()],
-            "limits": asdict(self.limits),
-        }
+            models=[_described(name, model) for name, model in self.models.items()],
+            limits=self.limits,
+        )
 
-    def parse(self, body: Body, deadline: Deadline) -> dict[str, Any]:
-        """Give text or CoNLL-U its trees; trees that CoNLL-U has already stay unless a model is named."""
-        know(body, *INPUT)
-        sentences = self._sentences(body, deadline)
-        return {"sentences": [_sentence(sentence) for sentence in _watched(sentences, deadline)]}
+    def parse(self, request: ParseRequest, deadline: Deadline) -> ParseAnswer | TextsAnswer:
+        """Give text or CoNLL-U its trees, and draw them.
 
-    def trace(self, body: Body, deadline: Deadline) -> dict[str, Any]:
-        """Derive the tree of one sentence: by the oracle of a system, or as a model parses it."""
-        know(body, *INPUT, "sentence", "guide", "system", "options", "oracle")
-        guide = text_in(body, "guide", "oracle")
-        if guide not in ("oracle", "model"):
-            raise Problem(422, f"unknown guide {guide!r}; it should be oracle or model", field="guide")
-        sentence = self._one(body, deadline, parsed=guide == "oracle")
-        if guide == "model":
-            return self._trace_model(body, sentence, deadline)
-        system = system_in(body)
-        oracle = text_in(body, "oracle", "") or next(iter(system.oracles))
-        steps: list[Step] = []
-        problem = None
+        Trees that CoNLL-U has already stay unless a model is named. The answer for several texts has an entry for
+        each, which is what the text alone would have been answered.
+        """
+        search = self._search(request)
+        groups = self._parsed(request, self._read(request, deadline), deadline, search)
+        answers = [
+            ParseAnswer(sentences=[sentence_answer(one, drawn=request.drawings) for one in _watched(group, deadline)])
+            for group in groups
+        ]
+        return answers[0] if request.texts is None else TextsAnswer(texts=answers)
+
+    def trace(self, request: TraceRequest, deadline: Deadline) -> TraceAnswer:
+        """Derive the tree of one sentence move by move, as an oracle or a model does.
+
+        If the system does not cover the tree, the steps go as far as they can, and ``problem`` says why no further.
+        """
+        (sentences,) = self._read(request, deadline)
+        if request.sentence > len(sentences):
+            problem = f"there is no sentence {request.sentence}; there are {len(sentences)}"
+            raise Problem(422, problem, field="sentence")
+        chosen = sentences[request.sentence - 1]
+        if request.guide == "model":
+            return self._trace_model(request, chosen, deadline)
+        ((parsed,),) = self._parsed(request, [[chosen]], deadline, Search())
+        return self._trace_oracle(request, parsed.sentence, deadline)
+
+    def treebank(self, request: TreebankRequest, deadline: Deadline) -> TreebankAnswer:
+        """Count a treebank, say which systems cover it, and list the sentences that pass a filter.
+
+        It may be a part of one that begins at ``first_line`` of its file. Sentences that are malformed or too long
+        are left out and listed under ``errors``.
+        """
+        return browse(request, self.limits, deadline)
+
+    def _trace_oracle(self, request: TraceRequest, sentence: Sentence, deadline: Deadline) -> TraceAnswer:
+        options = msgspec.to_builtins(request.options) or {}
         try:
-            self._collect(trace(system, sentence.tree, oracle, tags_to_give(system, sentence)), steps, deadline)
+            system = make_system(request.system or "swap", **options)
+        except ConfigError as error:
+            raise Problem(422, str(error), field="options") from None
+        oracle = request.oracle or next(iter(system.oracles))
+        if oracle not in system.oracles:
+            problem = f"{system.name} has no oracle {oracle!r}; it has {', '.join(system.oracles)}"
+            raise Problem(422, problem, field="oracle")
+        tree = sentence.tree
+        steps: list[Step] = []
+        failure = None
+        try:
+            self._collect(trace(system, tree, oracle, tags_to_give(system, sentence)), steps, deadline)
         except OracleError as error:
-            problem = str(error)
-        about = {"guide": guide, "system": system.name, "options": dict(body.get("options") or {}), "oracle": oracle}
-        return _traced(about, system, sentence, steps, problem, sentence.tree)
+            failure = str(error)
+        about = {"guide": "oracle", "system": system.name, "options": options, "oracle": oracle}
+        return trace_answer(
+            about, system.aside_name, sentence, steps, problem=failure, goal=tree, drawn=request.drawings
+        )
 
-    def _trace_model(self, body: Body, sentence: Sentence, deadline: Deadline) -> dict[str, Any]:
-        name, model = self._model(body)
+    def _trace_model(self, request: TraceRequest, sentence: Sentence, deadline: Deadline) -> TraceAnswer:
+        name, model = self._model(request)
         description = model.parser.description
-        for field_ in ("system", "oracle", "options"):
-            if body.get(field_) not in (None, "", {}, description["system"]):
-                raise Problem(422, f"{field_} is for guide oracle; model {name} is of {description['system']}")
+        system, options = description["system"], description["options"]
+        given = {
+            "system": request.system if request.system != system else None,
+            "oracle": request.oracle,
+            "options": msgspec.to_builtins(request.options),
+        }
+        for field_, value in given.items():
+            if value:
+                raise Problem(422, f"{field_} is for guide oracle; model {name} is of {system}", field=field_)
+        if request.conllu is not None:
+            (sentence,) = model.tag([sentence])
         steps: list[Step] = []
         self._collect(trace_model(model.parser, sentence), steps, deadline)
-        about = {"guide": "model", "model": name, "system": description["system"], "options": description["options"]}
-        return _traced(about, model.parser.model.actions.system, sentence, steps, None, None)
+        about = {"guide": "model", "model": name, "system": system, "options": options}
+        aside = model.parser.model.actions.system.aside_name
+        return trace_answer(about, aside, sentence, steps, drawn=request.drawings)
 
     def _collect(self, found: Iterator[Step], steps: list[Step], deadline: Deadline) -> None:
         for step in found:
@@ -103,152 +158,129 @@ class Playground:
                 raise Problem(422, f"the derivation has more than {self.limits.max_steps} steps; take a shorter one")
             steps.append(step)
 
-    def _one(self, body: Body, deadline: Deadline, *, parsed: bool) -> Sentence:
-        """Return the sentence asked for."""
-        sentences = self._sentences(body, deadline, parsed=parsed)
-        place = number_in(body, "sentence", 1)
-        if not 1 <= place <= len(sentences):
-            raise Problem(422, f"there is no sentence {place}; there are {len(sentences)}", field="sentence")
-        return sentences[place - 1]
+    def _search(self, request: ParseRequest) -> Search:
+        """Return how trees are to be looked for, within the limits."""
+        most = self.limits.max_beam
+        for name in ("beam", "nbest"):
+            value = getattr(request, name) or 0
+            if value > most:
+                raise Problem(422, f"{name} is {value}; it may be up to {most}", field=name)
+        return Search(request.beam, request.nbest, request.confidence)
 
-    def _sentences(self, body: Body, deadline: Deadline, *, parsed: bool = True) -> list[Sentence]:
-        """Return the sentences of the body, with trees if they are to be parsed."""
-        text, conllu = text_in(body, "text", None), text_in(body, "conllu", None)
-        if (text is None) == (conllu is None):
-            raise Problem(422, "either text or conllu should be given, and not both", field="text")
+    def _read(self, request: Source, deadline: Deadline) -> list[list[Sentence]]:
+        """Return the sentences of each text, tagged if the text is raw; limits count over all."""
+        source = _source(request)
+        parts = self._parts(request, source)
+        groups: list[list[Sentence]] = []
+        count = 0
+        for number, part in enumerate(_watched(parts, deadline)):
+            place = f"texts[{number}]" if source == "texts" else source
+            group = []
+            try:
+                for sentence in _watched(part, deadline):
+                    group.append(sentence)
+                    self._check_size(sentence, len(group), count + len(group), place)
+            except ConfigError as error:
+                raise Problem(422, str(error), field=place) from None
+            count += len(group)
+            groups.append(group)
+        if not count and source != "texts":
+            raise Problem(422, "there is no sentence in it", field=source)
+        return groups
+
+    def _parts(self, request: Source, source: str) -> Iterable[Iterable[Sentence]]:
+        """Return the sentences of each text, none of which is read yet."""
+        given = getattr(request, source)
+        if source == "conllu":
+            return [read(BytesIO(given.encode()), trees=False)]
+        texts = given if source == "texts" else [given]
+        if len(texts) > self.limits.max_sentences:
+            problem = f"{len(texts)} texts; there may be {self.limits.max_sentences} at once: send them in parts"
+            raise Problem(422, problem, field=source)
+        letters, most = sum(map(len, texts)), self.limits.max_text
+        if letters > most:
+            problem = f"{letters} characters; a text may have {most}, or several together: send it in parts"
+            raise Problem(422, problem, field=source)
+        return map(self._model(request)[1].tag_text, texts)
+
+    def _check_size(self, sentence: Sentence, number: int, count: int, place: str) -> None:
+        """Refuse a sentence, by its number in its text and in all, that is too long or one too many."""
         limits = self.limits
-        if text is not None and len(text) > limits.max_text:
-            raise Problem(422, f"{len(text)} characters; a text may have {limits.max_text}: send it in parts")
-        if text is not None:
-            found = iter(self._model(body)[1].tag_text(text))
-        else:
-            found = read(BytesIO(to_bytes(conllu)), trees=False)
-        sentences: list[Sentence] = []
-        for sentence in _watched(found, deadline):
-            sentences.append(sentence)
-            if len(sentences) > limits.max_sentences:
-                raise Problem(422, f"more than {limits.max_sentences} sentences, the most at once: send them in parts")
-            if len(sentence) > limits.max_words:
-                raise Problem(
-                    422,
-                    f"sentence {len(sentences)} has {len(sentence)} words; a sentence may have {limits.max_words}",
-                    sent_id=sentence.sent_id,
-                )
-        if not sentences:
-            raise Problem(422, "there is no sentence in it", field="text" if conllu is None else "conllu")
-        if not parsed:
-            return sentences if text is not None else self._model(body)[1].tag(sentences)
-        bare = all(set(sentence.column(HEAD)) == {"_"} for sentence in sentences)
-        if text is None and not body.get("model") and not (bare and self.models):
-            for sentence in sentences:
-                sentence.heads()  # raises an error that says where they form no tree
-            return sentences
-        model = self._model(body)[1]
-        tagged = sentences if text is not None else model.tag(sentences)
-        return list(_watched(model.parse(tagged), deadline))
+        if count > limits.max_sentences:
+            problem = f"more than {limits.max_sentences} sentences, the most at once: send them in parts"
+            raise Problem(422, problem, field=place)
+        if len(sentence) > limits.max_words:
+            problem = f"sentence {number} has {len(sentence)} words; a sentence may have {limits.max_words}"
+            raise Problem(422, problem, field=place, sent_id=sentence.sent_id)
 
-    def _model(self, body: Body) -> tuple[str, Model]:
+    def _parsed(
+        self, request: Source, groups: list[list[Sentence]], deadline: Deadline, search: Search
+    ) -> list[list[Parsed]]:
+        """Return the sentences with their trees, which are those of the CoNLL-U or a model's."""
+        sentences = [sentence for group in groups for sentence in group]
+        if request.conllu is not None and not request.model:
+            bare = all(set(sentence.column(HEAD)) == {"_"} for sentence in sentences)
+            if not (bare and self.models):
+                self._keep(sentences, search)
+                return [[Parsed(sentence) for sentence in group] for group in groups]
+        name, model = self._model(request)
+        tagged = sentences if request.conllu is None else model.tag(sentences)
+        try:
+            found = model.parse(tagged, search)
+        except ConfigError as error:
+            raise Problem(422, f"model {name}: {error}", field=_asked(search)) from None
+        parsed = iter(list(_watched(found, deadline)))
+        return [[next(parsed) for _ in group] for group in groups]
+
+    @staticmethod
+    def _keep(sentences: list[Sentence], search: Search) -> None:
+        """Check that the sentences have trees, which stay, and that nothing is asked for that a search would give."""
+        for sentence in sentences:
+            sentence.heads()  # raises an error that says where they form no tree
+        name = _asked(search)
+        if name is not None:
+            problem = f"{name} is for parsing, and the trees of the CoNLL-U stay; name a model to have it parsed anew"
+            raise Problem(422, problem, field=name)
+
+    def _model(self, request: Source) -> tuple[str, Model]:
         """Return the model asked for, by default the first."""
         if not self.models:
             raise Problem(
                 422, "this server has no model: start it with `tanglewood serve -m MODEL`, or send CoNLL-U with trees"
             )
-        name = text_in(body, "model", "") or next(iter(self.models))
+        name = request.model or next(iter(self.models))
         if name not in self.models:
             raise Problem(422, f"unknown model {name!r}; choose from {', '.join(self.models)}", field="model")
         return name, self.models[name]
 
 
-def _watched(items: Any, deadline: Deadline) -> Iterator[Any]:  # noqa: ANN401 - what it is given it gives
+def _source(request: Source) -> str:
+    """Return the field that holds the sentences."""
+    fields = [name for name in ("text", "texts", "conllu") if name in request.__struct_fields__]
+    given = [name for name in fields if getattr(request, name) is not None]
+    if len(given) != 1:
+        known = f"either {', '.join(fields[:-1])} or {fields[-1]} should be given"
+        problem = f"{' and '.join(given)} are given: {known}, and only one of them" if given else known
+        raise Problem(422, problem, field=given[0] if given else "text")
+    return given[0]
+
+
+def _asked(search: Search) -> str | None:
+    """Return the first field of a request that says how to search, if there is one."""
+    return next((name for name in ("nbest", "beam", "confidence") if getattr(search, name)), None)
+
+
+def _watched(items: Iterable[Item], deadline: Deadline) -> Iterator[Item]:
     for item in items:
         deadline.check()
         yield item
 
 
-def _describe(name: str, parser: Parser) -> dict[str, Any]:
-    description = parser.description
-    return {
-        "name": name,
-        "kind": "arcs" if parser.scores_arcs else "moves",
-        "system": description.get("system", ""),
-        "options": description.get("options", {}),
-    }
-
-
-def _sentence(sentence: Sentence, *, drawn: bool = True) -> dict[str, Any]:
-    tree = sentence.tree
-    result = {
-        "sent_id": sentence.sent_id,
-        "text": " ".join(sentence.forms),
-        **record(sentence),
-        "heads": tree.heads[1:].tolist(),
-        "labels": tree.labels[1:],
-        "nonprojective": tree.nonprojective_arcs(),
-        "degree": tree.degree(),
-        "conllu": sentence.to_text(),
-    }
-    return result | {"svg": draw(tree, sentence)} if drawn else result
-
-
-def _traced(
-    about: dict[str, Any],
-    system: TransitionSystem,
-    sentence: Sentence,
-    steps: Sequence[Step],
-    problem: str | None,
-    goal: Tree | None,
-) -> dict[str, Any]:
-    """Return a trace as data.
-
-    ``drawings`` are trees; each step names the one whose arcs it adds to. A step that takes an arc away again begins
-    a new drawing, so there is one unless the system is three-step or the model puts lifted arcs back.
-    """
-    moments: list[dict[int, tuple[int, str]]] = [{}]
-    rows = []
-    for step in steps:
-        if any(word in moments[-1] for _, _, word in step.attached):
-            moments.append(dict(moments[-1]))
-        moments[-1].update({word: (head, label) for head, label, word in step.attached})
-        rows.append({**step.as_dict(), "drawing": len(moments) - 1})
-        for legal, share in zip(rows[-1]["legal"], _shares(step), strict=True):
-            legal["share"] = share
-    trees = [_tree(moment, len(sentence), goal) for moment in moments]
-    last = sentence.with_tree(trees[-1] if goal is None else goal)
-    return {
-        **about,
-        "aside": system.aside_name,
-        "sentence": _sentence(last, drawn=False),
-        "covered": problem is None,
-        "problem": problem,
-        "transitions": count_transitions(steps),
-        "drawings": [draw(tree, sentence) for tree in trees],
-        "steps": rows,
-    }
-
-
-def _tree(arcs: Mapping[int, tuple[int, str]], n: int, goal: Tree | None) -> Tree:
-    """Return the tree of some arcs; words without one are where the goal has them, else below 0.
-
-    Arcs that no move made, and so none named, have the goal's label.
-    """
-
-    def made(spare: Sequence[int]) -> Tree:
-        heads = [arcs[word][0] if word in arcs else spare[word] for word in range(1, n + 1)]
-        labels = [arcs[word][1] if word in arcs else "" for word in range(1, n + 1)]
-        known = [goal.labels[word] if goal and goal.heads[word] == heads[word - 1] else "_" for word in range(1, n + 1)]
-        return Tree(heads, [label or other for label, other in zip(labels, known, strict=True)])
-
-    below_root = [0] * (n + 1)
-    try:
-        return made(goal.heads if goal else below_root)
-    except TreeError:  # arcs that do not go with the goal's
-        return made(below_root)
-
-
-def _shares(step: Step) -> list[float | None]:
-    """Return the softmax of the scores of the legal moves; None for each where no model gave any."""
-    scores = [legal.score for legal in step.legal if legal.score is not None]
-    if not scores or len(scores) < len(step.legal):
-        return [None] * len(step.legal)
-    weights = [exp(score - max(scores)) for score in scores]
-    return [round(weight / sum(weights), 4) for weight in weights]
+def _described(name: str, model: Model) -> ModelInfo:
+    parser = model.parser
+    return ModelInfo(
+        name=name,
+        kind="arcs" if parser.scores_arcs else "moves",
+        system=parser.description.get("system", ""),
+        options=parser.description.get("options", {}),
+    )

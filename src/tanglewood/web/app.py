@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from importlib.resources import files
-from typing import Any
 
+from msgspec.json import encode
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -18,14 +16,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
-from tanglewood.errors import LocatedError, TanglewoodError
+from tanglewood.errors import TanglewoodError
 from tanglewood.web.api import Playground
-from tanglewood.web.fields import Body, decode
-from tanglewood.web.limits import Deadline, Desk, Problem, short
-from tanglewood.web.openapi import describe
-from tanglewood.web.treebank import browse
+from tanglewood.web.decoding import decode
+from tanglewood.web.limits import Desk, Limits
+from tanglewood.web.log import LOG, RequestLog
+from tanglewood.web.problems import Problem, Refusal
+from tanglewood.web.routes import Operation, operations
 
-LOG = logging.getLogger("tanglewood.web")
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 POLICY = "; ".join(
@@ -43,10 +41,9 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-cache",
 }
-Work = Callable[[Body, Deadline], dict[str, Any]]
 
 
-def make_app(playground: Playground | None = None, *, hosts: Collection[str] | None = LOOPBACK) -> Guard:
+def make_app(playground: Playground | None = None, *, hosts: Collection[str] | None = LOOPBACK) -> RequestLog:
     """Return the application; it answers requests to these host names only, with None to any.
 
     Only names of this machine by default: else a foreign page could have its own name lead here (DNS rebinding).
@@ -59,38 +56,28 @@ def make_app(playground: Playground | None = None, *, hosts: Collection[str] | N
         yield
         desk.close()
 
-    def post(work: Work) -> Callable[[Request], Awaitable[Response]]:
+    def route(operation: Operation) -> Route:
+        kind, work = operation.request, operation.function
+
         async def answer(request: Request) -> Response:
-            data = await _body(request, play)
-            return _json(await desk.run(lambda deadline: _encoded(work(decode(data), deadline))))
+            if kind is None:
+                return _json(encode(work()))
+            data = await _body(request, play.limits)
+            return _json(await desk.run(lambda deadline: encode(work(decode(data, kind), deadline))))
 
-        return answer
-
-    async def systems(_: Request) -> Response:
-        return _json(_encoded(play.systems()))
-
-    async def openapi(_: Request) -> Response:
-        return _json(_encoded(describe()))
+        return Route(operation.path, answer, methods=[operation.method])
 
     inner = Starlette(
-        routes=[
-            Route("/api/parse", post(play.parse), methods=["POST"]),
-            Route("/api/trace", post(play.trace), methods=["POST"]),
-            Route("/api/treebank", post(lambda body, deadline: browse(body, play.limits, deadline)), methods=["POST"]),
-            Route("/api/systems", systems),
-            Route("/api/openapi.json", openapi),
-            *_pages(),
-        ],
+        routes=[*map(route, operations(play, desk)), *_pages()],
         exception_handlers={
-            Problem: _refuse,
             TanglewoodError: _refuse,
-            HTTPException: _refuse,
-            ClientDisconnect: _refuse,
+            HTTPException: _decline,
+            ClientDisconnect: _leave,
             Exception: _fail,
         },
         lifespan=lifespan,
     )
-    return Guard(inner, hosts)
+    return RequestLog(Guard(inner, hosts))
 
 
 def _pages() -> list[Route]:
@@ -111,30 +98,26 @@ def _pages() -> list[Route]:
     return routes
 
 
-async def _body(request: Request, play: Playground) -> bytes:
+async def _body(request: Request, limits: Limits) -> bytes:
     """Return the bytes of a request that is JSON and not too large."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":  # a form of a foreign page cannot send this kind unasked
         raise Problem(415, f"the content type is {kind or 'missing'}; it should be application/json")
-    most = play.limits.max_body
+    most = limits.max_body
     too_large = Problem(413, f"the request is larger than the {most:,} bytes it may have; send it in parts")
     length = request.headers.get("content-length", "")
     if length.isdecimal() and int(length) > most:
         raise too_large
     data = bytearray()
     try:
-        async with asyncio.timeout(play.limits.seconds):
+        async with asyncio.timeout(limits.seconds):
             async for chunk in request.stream():
                 data += chunk
                 if len(data) > most:
                     raise too_large
     except TimeoutError:
-        raise Problem(408, f"the request did not arrive within {play.limits.seconds:g} seconds") from None
+        raise Problem(408, f"the request did not arrive within {limits.seconds:g} seconds") from None
     return bytes(data)
-
-
-def _encoded(content: dict[str, Any]) -> bytes:
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def _json(content: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -142,22 +125,30 @@ def _json(content: bytes, status: int = 200, headers: Mapping[str, str] | None =
     return Response(content, status, media_type="application/json", headers=kept)
 
 
+def _refusal(error: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
+    return _json(encode(Refusal(error=error)), status, headers)
+
+
 async def _refuse(_: Request, error: Exception) -> Response:
     """Tell the client what is wrong with the request, and where."""
-    if isinstance(error, Problem):
-        return _json(_encoded(error.content), error.status, error.headers)
-    if isinstance(error, LocatedError):
-        where = {"line": error.line, "sent_id": error.sent_id}
-        found = {name: value for name, value in where.items() if value is not None}
-        return _json(_encoded({"error": short(error.problem), **found}), 422)
-    if isinstance(error, HTTPException):
-        return _json(_encoded({"error": error.detail}), error.status_code, error.headers)
-    return _json(_encoded({"error": short(str(error))}), 400 if isinstance(error, ClientDisconnect) else 422)
+    problem = Problem.of(error)
+    return _json(encode(problem.refusal), problem.status, problem.headers)
+
+
+async def _decline(_: Request, error: Exception) -> Response:
+    """Tell the client that there is nothing at this path, or not by this method."""
+    assert isinstance(error, HTTPException)
+    return _refusal(error.detail, error.status_code, error.headers)
+
+
+async def _leave(_: Request, __: Exception) -> Response:
+    """Answer a client that has gone; nobody reads this."""
+    return _refusal("the request ended before its time", 400)
 
 
 async def _fail(request: Request, error: Exception) -> Response:
     LOG.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    return _json(_encoded({"error": "the server failed at this request; its log says how"}), 500)
+    return _refusal("the server failed at this request; its log says how", 500)
 
 
 class Guard:
@@ -183,7 +174,7 @@ class Guard:
         host = Headers(scope=scope).get("host", "").lower()
         name = host if host.endswith("]") else host.rpartition(":")[0] or host
         if self.hosts is not None and name not in self.hosts:
-            refusal = _json(_encoded({"error": f"this server does not answer to the host name {name!r}"}), 421)
+            refusal = _refusal(f"this server does not answer to the host name {name!r}", 421)
             await refusal(scope, receive, guarded)
             return
         await self.app(scope, receive, guarded)

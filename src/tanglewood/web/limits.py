@@ -8,48 +8,34 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from tanglewood.errors import ConfigError, TanglewoodError
+from msgspec import Meta
+
+from tanglewood.errors import ConfigError
+from tanglewood.web.problems import Problem
 
 Result = TypeVar("Result")
-LONGEST_ERROR = 600  # letters of an error that are sent
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """The limits of one server; each is a number of 1 or more."""
 
-    max_body: int = 4 << 20  # bytes of a request
-    max_text: int = 100_000  # characters of raw text
-    max_words: int = 250  # of a sentence
-    max_sentences: int = 100  # to parse and draw at once
-    max_steps: int = 5000  # of a trace
-    seconds: float = 20.0  # for one request
-    workers: int = 2  # threads that work
-    waiting: int = 128  # requests that may wait for one
+    max_body: Annotated[int, Meta(description="bytes of a request")] = 4 << 20
+    max_text: Annotated[int, Meta(description="characters of raw text")] = 100_000
+    max_words: Annotated[int, Meta(description="words of a sentence")] = 250
+    max_sentences: Annotated[int, Meta(description="sentences to parse and draw at once")] = 100
+    max_steps: Annotated[int, Meta(description="steps of a derivation")] = 5000
+    max_beam: Annotated[int, Meta(description="width of the beam, and trees of a sentence")] = 64
+    seconds: Annotated[float, Meta(description="time for one request, waiting included")] = 20.0
+    workers: Annotated[int, Meta(description="requests worked on at once, each in a thread")] = 2
+    waiting: Annotated[int, Meta(description="requests that may wait beside them")] = 128
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
             if not getattr(self, name) > 0:
                 raise ConfigError(f"the limit {name} must be more than 0, not {getattr(self, name)}")
-
-
-def short(error: str) -> str:
-    """Cut a message that repeats too much of the request."""
-    half = LONGEST_ERROR // 2
-    return error if len(error) <= LONGEST_ERROR else f"{error[:half]} … {error[-half:]}"
-
-
-class Problem(TanglewoodError):  # noqa: N818 - it is what the client is told
-    """What the client is told when a request is refused: a status, what is wrong, and where."""
-
-    def __init__(self, status: int, error: str, *, headers: dict[str, str] | None = None, **where: str | None) -> None:
-        super().__init__(error)
-        self.status = status
-        self.headers = headers or {}
-        known = {name: value for name, value in where.items() if value is not None}
-        self.content = {name: short(value) for name, value in {"error": error, **known}.items()}
 
 
 class Deadline:
@@ -81,6 +67,12 @@ class Desk:
         self.busy = 0  # requests being worked on or waiting
         self._lock = Lock()
         self._pool = ThreadPoolExecutor(limits.workers, thread_name_prefix="tanglewood")
+
+    def load(self) -> tuple[int, int]:
+        """Return how many requests are being worked on, and how many wait."""
+        busy = self.busy
+        working = min(busy, self.limits.workers)
+        return working, busy - working
 
     async def run(self, work: Callable[[Deadline], Result]) -> Result:
         """Do the work in a thread within the time for one request."""

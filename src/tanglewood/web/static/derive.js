@@ -99,7 +99,7 @@ export class Derivation {
       ? { text: state.text, ...(state.model ? { model: state.model } : {}) } : { conllu: state.conllu };
     if (state.model) $("model").value = state.model;
     try {
-      this.sentences = (await post("parse", body, this.#fresh())).sentences;
+      this.sentences = (await post("parse", { ...body, drawings: false }, this.#fresh())).sentences;
     } catch (error) {
       if (error.name === "AbortError") return;
       this.sentences = [];

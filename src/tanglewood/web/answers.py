@@ -1,0 +1,139 @@
+"""Sentences and derivations as the answers that tell them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import exp
+from typing import Any
+
+from msgspec import UNSET, convert
+
+from tanglewood.derivation import Step as TraceStep
+from tanglewood.derivation import count_transitions
+from tanglewood.errors import TreeError
+from tanglewood.show import svg
+from tanglewood.show.record import record
+from tanglewood.treebank.sentence import Sentence as TreebankSentence
+from tanglewood.treebank.tree import Tree
+from tanglewood.web import messages
+from tanglewood.web.messages import LegalMove, ScoredTree, Step, TraceAnswer
+from tanglewood.web.models import Parsed
+
+
+def draw(tree: Tree, sentence: TreebankSentence) -> str:
+    """Return the SVG of a tree over the words of a sentence, on one line; the page's style sheet has the colours."""
+    tags = sentence.upos if set(sentence.upos) != {"_"} else None
+    return svg.draw(tree, sentence.forms, tags=tags, title=sentence.text, width=None, style=False)
+
+
+def sentence_answer(parsed: Parsed, *, drawn: bool) -> messages.Sentence:
+    """Return a sentence as data."""
+    sentence = parsed.sentence
+    tree = sentence.tree
+    data = record(sentence)
+    for number, confidence in enumerate(parsed.confidence):
+        word = data["words"][number]
+        word["confidence"] = confidence
+        del word["misc"]["Confidence"]  # it stands there, too
+        if not word["misc"]:
+            del word["misc"]
+    return messages.Sentence(
+        sent_id=sentence.sent_id,
+        text=data.get("text", " ".join(sentence.forms)),
+        words=convert(data["words"], list[messages.Word]),
+        multiword=convert(data["multiword"], list[messages.MultiwordToken]) if "multiword" in data else UNSET,
+        heads=tree.heads[1:].tolist(),
+        labels=tree.labels[1:],
+        nonprojective=tree.nonprojective_arcs(),
+        degree=tree.degree(),
+        conllu=sentence.to_text(),
+        svg=draw(tree, sentence) if drawn else UNSET,
+        nbest=[_scored(*found) for found in parsed.nbest] if parsed.nbest else UNSET,
+    )
+
+
+def _scored(tree: Tree, log_probability: float) -> ScoredTree:
+    return ScoredTree(log_probability=log_probability, heads=tree.heads[1:].tolist(), labels=tree.labels[1:])
+
+
+def trace_answer(
+    about: dict[str, Any],
+    aside: str,
+    sentence: TreebankSentence,
+    steps: Sequence[TraceStep],
+    *,
+    problem: str | None = None,
+    goal: Tree | None = None,
+    drawn: bool,
+) -> TraceAnswer:
+    """Return a derivation as data; ``about`` says what it was made with.
+
+    ``drawings`` are trees; each step names the one whose arcs it adds to. A step that takes an arc away again begins
+    a new drawing, so there is one unless the system is three-step or the model puts lifted arcs back.
+    """
+    moments: list[dict[int, tuple[int, str]]] = [{}]
+    rows = []
+    for step in steps:
+        if any(word in moments[-1] for _, _, word in step.attached):
+            moments.append(dict(moments[-1]))
+        moments[-1].update({word: (head, label) for head, label, word in step.attached})
+        rows.append(_step(step, len(moments) - 1 if drawn else None))
+    trees = [_tree(moment, len(sentence), goal) for moment in moments]
+    last = sentence.with_tree(trees[-1] if goal is None else goal)
+    return TraceAnswer(
+        **about,
+        aside=aside,
+        sentence=sentence_answer(Parsed(last), drawn=False),
+        covered=problem is None,
+        problem=problem,
+        transitions=count_transitions(steps),
+        drawings=[draw(tree, sentence) for tree in trees] if drawn else UNSET,
+        steps=rows,
+    )
+
+
+def _step(step: TraceStep, drawing: int | None) -> Step:
+    legal = [
+        LegalMove(move=one.move, label=one.label, taken=one.taken, score=one.score, share=share, cost=one.cost)
+        for one, share in zip(step.legal, _shares(step), strict=True)
+    ]
+    return Step(
+        move=step.move,
+        label=step.label,
+        transition=step.transition,
+        stack=step.stack,
+        buffer=step.buffer,
+        aside=step.aside,
+        arc=step.arc,
+        attached=step.attached,
+        legal=legal,
+        drawing=UNSET if drawing is None else drawing,
+    )
+
+
+def _tree(arcs: Mapping[int, tuple[int, str]], n: int, goal: Tree | None) -> Tree:
+    """Return the tree of some arcs; words without one are where the goal has them, else below 0.
+
+    Arcs that no move made, and so none named, have the goal's label.
+    """
+
+    def made(spare: Sequence[int]) -> Tree:
+        heads = [arcs[word][0] if word in arcs else spare[word] for word in range(1, n + 1)]
+        labels = [arcs[word][1] if word in arcs else "" for word in range(1, n + 1)]
+        known = [goal.labels[word] if goal and goal.heads[word] == heads[word - 1] else "_" for word in range(1, n + 1)]
+        return Tree(heads, [label or other for label, other in zip(labels, known, strict=True)])
+
+    below_root = [0] * (n + 1)
+    try:
+        return made(goal.heads if goal else below_root)
+    except TreeError:  # arcs that do not go with the goal's
+        return made(below_root)
+
+
+def _shares(step: TraceStep) -> list[float | None]:
+    """Return the softmax of the scores of the legal moves; None for each where no model gave any."""
+    scores = [legal.score for legal in step.legal if legal.score is not None]
+    if not scores or len(scores) < len(step.legal):
+        return [None] * len(step.legal)
+    weights = [exp(score - max(scores)) for score in scores]
+    return [round(weight / sum(weights), 4) for weight in weights]
