@@ -112,7 +112,8 @@ def test_one_file_may_be_standard_input(capsys, lifted, monkeypatch):
 def test_errors_say_what_is_wrong_and_where(capsys, lifted, tmp_path):
     bad = tmp_path / "bad.conllu"
     bad.write_text(Path(SMALL).read_text().replace("\told\told", "\tnew\told"))
-    message = f"{bad}:4, sent_id nap-en: word 2 is 'new', but 'old' in gold at {SMALL}:4, sent_id nap-en"
+    here, there = (f"'{word[0]}' in 'The {word} dog slept . A'" for word in ("new", "old"))
+    message = f"{bad}:4, sent_id nap-en: {here} here, but {there} in gold at {SMALL}:4, sent_id nap-en; both should have"
     assert message in error_of(capsys, SMALL, lifted, str(bad))
     bad.write_text(Path(SMALL).read_text().replace("4\tslept\tsleep\tVERB\t_\t_\t0", "4\tslept\tsleep\tVERB\t_\t_\t3"))
     assert f"{bad}:" in error_of(capsys, SMALL, str(bad))

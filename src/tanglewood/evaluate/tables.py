@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tanglewood.errors import ConfigError
-from tanglewood.evaluate.scores import Comparison, Right, percentage, rounded
+from tanglewood.evaluate.scores import Comparison, Right
+from tanglewood.evaluate.shares import percentage, rounded
 from tanglewood.treebank import measures
 
 if TYPE_CHECKING:

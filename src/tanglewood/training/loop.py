@@ -12,7 +12,7 @@ from typing import Any
 
 from tanglewood.core.system import TransitionSystem
 from tanglewood.errors import ConfigError, ModelError
-from tanglewood.evaluate.scores import Scores, evaluate
+from tanglewood.evaluate.scores import Evaluation, evaluate
 from tanglewood.parser import Parser, guess_of, guesses_of
 from tanglewood.scorers import learner_class
 from tanglewood.scorers.base import Example, Guess, Learner, Model, Task
@@ -40,7 +40,7 @@ class Progress:
     epoch: int
     epochs: int
     loss: float
-    scores: Scores | None
+    scores: Evaluation | None
     is_best: bool
     parser: Parser
     seconds: float
