@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from itertools import starmap
 
 import pytest
 from hypothesis import given
@@ -137,9 +138,9 @@ def test_sides_that_do_not_fit_give_both_places(tmp_path, gold, system, message)
     paths = tmp_path / "g.conllu", tmp_path / "s.conllu"
     for path, text in zip(paths, (gold, system), strict=True):
         path.write_text(text)
+    pairs = aligned(read(paths[0]), [read(paths[1])])
     with pytest.raises(WordsDifferError) as error:
-        for one, (other,) in aligned(read(paths[0]), [read(paths[1])]):
-            compare(one, other)
+        list(starmap(lambda one, others: compare(one, *others), pairs))
     assert str(error.value).startswith(message.format(g=paths[0], s=paths[1]))
 
 

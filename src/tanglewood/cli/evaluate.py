@@ -263,7 +263,7 @@ def _print_aligned(names: Sequence[str], results: Sequence[AlignedScores], *, di
             f"{words.system:,} words in {sentences.system:,} sentences in {name}, {words.right:,} of them those of gold"
         )
     print(
-        f"\n{'The words differ, so they' if differ else 'They'} are aligned by characters and scored as in CoNLL 2018:"
+        f"\n{'The words differ, so they' if differ else 'Words'} are aligned by characters and scored as in CoNLL 2018:"
     )
     print("labels count without subtypes. Intervals and McNemar's test, which need the same words, are left out.")
     rows = [(title, [scores.metrics[name] for scores in results]) for title, name in ALIGNED]
