@@ -121,7 +121,7 @@ def test_words_that_differ_give_the_table_of_the_shared_task(capsys, lifted, glu
     out = capsys.readouterr().out
     lines = out.splitlines()
     assert lines[0] == "44 words in 7 sentences in gold"
-    assert lines[1] == "43 words in 7 sentences in glued.conllu, 42 of them those of gold"
+    assert lines[1] == "43 words in 7 sentences in glued.conllu, 42 of them aligned"
     assert "words differ, so they are aligned by characters and scored as in CoNLL 2018" in out
     assert "Intervals and McNemar's test, which need the same words, are left out." in out
     rows = [line.rsplit(maxsplit=4) for line in lines]

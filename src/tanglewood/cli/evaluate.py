@@ -259,9 +259,7 @@ def _print_aligned(names: Sequence[str], results: Sequence[AlignedScores], *, di
     print(f"{gold.words:,} words in {gold.sentences:,} sentences in gold")
     for name, scores in zip(names, results, strict=True):
         words, sentences = scores.metrics["words"], scores.metrics["sentences"]
-        print(
-            f"{words.system:,} words in {sentences.system:,} sentences in {name}, {words.right:,} of them those of gold"
-        )
+        print(f"{words.system:,} words in {sentences.system:,} sentences in {name}, {words.right:,} of them aligned")
     print(
         f"\n{'The words differ, so they' if differ else 'Words'} are aligned by characters and scored as in CoNLL 2018:"
     )

@@ -10,7 +10,7 @@ from tanglewood.evaluate.alignment import Side, align, common_spans
 from tanglewood.evaluate.conll2018 import Conll2018, is_right_lemma
 from tanglewood.evaluate.shares import Metric, rounded
 
-NAMED_AFTER_COUNTS = ("tokens", "sentences", "words")  # their F1 has a name of its own
+COUNTED = ("words", "sentences", "tokens")  # so their F1 has a name of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +124,12 @@ class AlignedScores:
     def as_dict(self) -> dict[str, int | float | None]:
         """Return counts and scores as plain data for JSON, scores rounded to four decimals."""
         data: dict[str, int | float | None] = {}
-        for name in ("words", "sentences", "tokens"):
+        for name in COUNTED:
             data |= {name: self.metrics[name].gold, f"{name}_system": self.metrics[name].system}
         data |= {"words_aligned": self.metrics["words"].right, "las_universal": self.las}
         for name, metric in self.metrics.items():
-            is_plain = name in NAMED_AFTER_COUNTS or name.startswith("nonprojective")
-            data |= {f"{name}_f1" if is_plain else name: metric.f1}
+            is_score = name not in COUNTED and not name.startswith("nonprojective")
+            data[name if is_score else f"{name}_f1"] = metric.f1
             data |= {f"{name}_precision": metric.precision, f"{name}_recall": metric.recall}
             if metric.aligned is not None:
                 data[f"{name}_aligned_accuracy"] = metric.aligned_accuracy

@@ -32,7 +32,7 @@ class Side:
     """All words of gold or of a system in columns, and the characters they are made of.
 
     Columns are indexed by node, as in trees, but through the whole text; node 0 is the root of every sentence. A word
-    has the ``starts`` and ``ends`` of its token; at the end of both stands a mark that is no word. ``crossing`` is true
+    has the ``starts`` and ``ends`` of its token; behind the last word both have a mark that is no word. ``crossing`` is true
     where the arc to the word is non-projective; ``feats`` are universal features.
     """
 
@@ -105,7 +105,8 @@ def align(gold: Side, system: Side) -> array[int]:
         start, other_start = gold.starts[g], system.starts[s]
         if gold.multiword[g] or system.multiword[s]:
             first, other_first, g, s = _stretch(gold, system, g, s)
-            forms, other_forms = [*map(gold.form, range(first, g))], [*map(system.form, range(other_first, s))]
+            forms = [gold.form(node) for node in range(first, g)]
+            other_forms = [system.form(node) for node in range(other_first, s)]
             for i, j in common_subsequence(forms, other_forms):
                 partners[other_first + j] = first + i
         elif start == other_start and gold.ends[g] == system.ends[s]:
@@ -120,10 +121,11 @@ def align(gold: Side, system: Side) -> array[int]:
 
 
 def _stretch(gold: Side, system: Side, g: int, s: int) -> tuple[int, int, int, int]:
-    """Return the words to align by their forms, one or both of the next two being of a multiword token.
+    """Return where the words to align by their forms begin and end in gold and system.
 
-    They are those from the first two numbers to before the last two. What begins before the multiword token is passed
-    over; then come the words of both sides, by where they begin, until neither side has one that lies in the tokens.
+    Of the next words, ``g`` and ``s``, at least one is part of a multiword token; if the other is not and begins before
+    it, it is passed over. Then words of both sides are taken in the order in which they begin, until neither side has
+    another one within the multiword tokens taken so far.
     """
     end = gold.ends[g] if gold.multiword[g] else system.ends[s]
     if gold.multiword[g] > system.multiword[s]:
@@ -144,14 +146,15 @@ def _stretch(gold: Side, system: Side, g: int, s: int) -> tuple[int, int, int, i
 
 
 def _lies_within(side: Side, node: int, end: int) -> bool:
-    """Whether a word, of a multiword token its beginning, lies before ``end``."""
+    """Whether a word ends by ``end``; a multiword token need only begin before it."""
     return side.starts[node] < end if side.multiword[node] else side.ends[node] <= end
 
 
 def common_subsequence(one: Sequence[str], other: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Give the places of a longest common subsequence: equal items that come next in both, ``one`` being passed first.
+    """Give the places of a longest common subsequence in both.
 
-    Of several that are longest it is that in which an item of ``one`` is passed over wherever this loses nothing.
+    Of several it is the one found from the front: items that are equal are taken; else the item of ``one`` is passed
+    over if that loses nothing, and that of ``other`` if it does.
     """
     i = j = 0
     while i < len(one) and j < len(other) and one[i] == other[j]:
