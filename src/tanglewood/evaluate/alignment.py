@@ -32,8 +32,8 @@ class Side:
     """All words of gold or of a system in columns, and the characters they are made of.
 
     Columns are indexed by node, as in trees, but through the whole text; node 0 is the root of every sentence. A word
-    has the ``starts`` and ``ends`` of its token; behind the last word both have a mark that is no word. ``crossing`` is true
-    where the arc to the word is non-projective; ``feats`` are universal features.
+    has the ``starts`` and ``ends`` of its token; behind the last word both have a mark that is no word. ``crossing`` is
+    true where the arc to the word is non-projective; ``feats`` are universal features.
     """
 
     def __init__(self, sentences: Source) -> None:
