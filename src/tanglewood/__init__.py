@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from tanglewood.core.state import State as State
     from tanglewood.core.system import TransitionSystem as TransitionSystem
     from tanglewood.derivation import trace as trace
+    from tanglewood.measure.scores import evaluate as evaluate
     from tanglewood.parser import Parser as Parser
     from tanglewood.parser import load as load
     from tanglewood.pipeline import Pipeline as Pipeline
@@ -35,6 +36,7 @@ _HOMES = {
     "TransitionSystem": "core.system",
     "Tree": "treebank.tree",
     "deprojectivize": "transforms.pseudo_projective",
+    "evaluate": "measure.scores",
     "load": "parser",
     "make_system": "systems",
     "maximal_projective_components": "systems.swap",

@@ -28,6 +28,10 @@ class FormatError(LocatedError):
     """The file is not well-formed CoNLL-U or CoNLL-X."""
 
 
+class WordsDifferError(FormatError):
+    """Two sides that are to be compared do not have the same words, sentence by sentence."""
+
+
 class TreeError(LocatedError):
     """The heads of a sentence do not form a tree rooted in node 0."""
 

@@ -102,6 +102,76 @@ def test_the_table_for_people_has_a_column_a_system(capsys, lifted, tmp_path):
     assert "McNemar" not in out
 
 
+# Where the words differ. ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def glued(tmp_path):
+    """The small treebank with the full stop of the first sentence glued to the verb, which keeps its arcs."""
+    path = tmp_path / "glued.conllu"
+    text = Path(SMALL).read_text(encoding="utf-8")
+    assert text.count("4\tslept\t") == 1
+    head, tail = text.split("5\t.\t.\tPUNCT\t_\t_\t4\tpunct\t_\t_\n", 1)
+    path.write_text(head.replace("4\tslept\t", "4\tslept.\t") + tail, encoding="utf-8")
+    return str(path)
+
+
+def test_words_that_differ_give_the_table_of_the_shared_task(capsys, lifted, glued):
+    assert main(["evaluate", SMALL, glued]) == 0
+    out = capsys.readouterr().out
+    lines = out.splitlines()
+    assert lines[0] == "44 words in 7 sentences in gold"
+    assert lines[1] == "43 words in 7 sentences in glued.conllu, 42 of them aligned"
+    assert "words differ, so they are aligned by characters and scored as in CoNLL 2018" in out
+    assert "Intervals and McNemar's test, which need the same words, are left out." in out
+    rows = [line.rsplit(maxsplit=4) for line in lines]
+    assert lines[7].split()[:5] == ["score", "precision", "recall", "F1", "aligned"]
+    assert ["Tokens", "97.67", "95.45", "96.55", "-"] in rows
+    assert ["Sentences", "100.00", "100.00", "100.00", "-"] in rows
+    assert ["UPOS", "97.67", "95.45", "96.55", "100.00"] in rows
+    assert ["LAS", "95.35", "93.18", "94.25", "97.62"] in rows  # dog -> slept is lost too
+    assert ["non-projective arcs", "100.00", "100.00", "100.00", "100.00"] in rows
+    assert "XPOS" not in out  # there is none
+    assert main(["evaluate", SMALL, glued, lifted]) == 0
+    out = capsys.readouterr().out
+    assert "\nF1                    glued.conllu  lifted.conllu\n" in out
+    assert ["LAS", "94.25", "84.09"] in [line.split() for line in out.splitlines()]
+    assert "\nlifted.conllu\nscore " in out
+
+
+def test_json_of_words_that_differ(capsys, lifted, glued):
+    first, second = run_json(capsys, SMALL, glued, lifted)
+    assert (first["file"], second["file"]) == (glued, lifted)
+    assert (first["words"], first["words_system"], first["words_aligned"], second["words_aligned"]) == (44, 43, 42, 44)
+    assert (first["las"], first["las_precision"], first["las_recall"]) == (94.2529, 95.3488, 93.1818)
+    assert (first["xpos"], first["tokens_f1"], second["las_universal"]) == (None, 96.5517, 84.0909)
+    assert not {"mcnemar", "las_interval", "by"} & {*first}
+    assert {"file", *evaluate(SMALL, glued).as_dict()} == {*first}
+
+
+def test_the_words_may_be_aligned_by_characters_even_if_they_are_the_same(capsys, lifted):
+    (row,) = run_json(capsys, SMALL, lifted, "--align")
+    assert (row["words"], row["words_aligned"], row["las"], row["tokens_f1"]) == (44, 44, 84.0909, 100)
+    assert main(["evaluate", SMALL, lifted, "--align"]) == 0
+    assert "\nWords are aligned by characters" in capsys.readouterr().out
+
+
+def test_words_that_differ_may_come_from_standard_input(capsys, glued, monkeypatch):
+    (expected,) = run_json(capsys, SMALL, glued)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(glued).read_bytes())))
+    assert run_json(capsys, SMALL, "-") == [{**expected, "file": "-"}]
+
+
+def test_options_that_need_the_same_words_say_so(capsys, lifted, glued):
+    difference = f"{glued}:6, sent_id nap-en: word 4 is 'slept.', but 'slept' in gold at {SMALL}:6, sent_id nap-en"
+    assert f"--by needs the same words in gold and system: {difference}" in error_of(
+        capsys, SMALL, glued, "--by", "all"
+    )
+    message = f"--no-punctuation needs the same words in gold and system: {difference}"
+    assert message in error_of(capsys, SMALL, lifted, glued, "--no-punctuation")
+    assert "with --align they may differ" in error_of(capsys, SMALL, lifted, "--align", "--no-punctuation")
+
+
 def test_one_file_may_be_standard_input(capsys, lifted, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(lifted).read_bytes())))
     (row,) = run_json(capsys, SMALL, "-")
@@ -112,7 +182,10 @@ def test_one_file_may_be_standard_input(capsys, lifted, monkeypatch):
 def test_errors_say_what_is_wrong_and_where(capsys, lifted, tmp_path):
     bad = tmp_path / "bad.conllu"
     bad.write_text(Path(SMALL).read_text().replace("\told\told", "\tnew\told"))
-    message = f"{bad}:4, sent_id nap-en: word 2 is 'new', but 'old' in gold at {SMALL}:4, sent_id nap-en"
+    here, there = (f"'{word[0]}' in 'The {word} dog slept . A'" for word in ("new", "old"))
+    message = (
+        f"{bad}:4, sent_id nap-en: {here} here, but {there} in gold at {SMALL}:4, sent_id nap-en; both should have"
+    )
     assert message in error_of(capsys, SMALL, lifted, str(bad))
     bad.write_text(Path(SMALL).read_text().replace("4\tslept\tsleep\tVERB\t_\t_\t0", "4\tslept\tsleep\tVERB\t_\t_\t3"))
     assert f"{bad}:" in error_of(capsys, SMALL, str(bad))

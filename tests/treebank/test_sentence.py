@@ -9,6 +9,7 @@ from brute_trees import random_heads
 from conllu_texts import PLAIN, RICH, block, parse, row
 from tanglewood.errors import ConfigError, FormatError, TreeError
 from tanglewood.treebank import Sentence, Tree, conllu
+from tanglewood.treebank.ranges import multiword_ranges
 
 
 def test_with_tree_changes_heads_and_labels_of_changed_words_only():
@@ -140,3 +141,11 @@ def test_converting_to_the_same_format_changes_nothing():
 def test_an_unknown_format_is_refused():
     with pytest.raises(ConfigError, match="conllu, conllx"):
         conllu.convert(parse(PLAIN)[0], "penn")
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_multiword_ranges_are_found_in_all_files(mark, end):
+    rows = [row("1-2", "_"), row("1", "0"), row("2", "1"), row("2.1", "_"), row("3-3", "_"), row("3", "1")]
+    (sentence,) = parse(mark + end.join([*rows, "", ""]))
+    assert list(multiword_ranges(sentence)) == [(1, 2, "w", "_"), (3, 3, "w", "_")]

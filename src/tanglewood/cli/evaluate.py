@@ -1,6 +1,8 @@
-"""Score predicted trees against gold trees with the same words: attachment, exact match, non-projective arcs.
+"""Score predicted trees against gold trees: attachment, exact match, non-projective arcs, several systems side by side.
 
-Several systems stand side by side, with McNemar's test for each pair of them.
+Where all have the same words, there are bootstrap intervals and McNemar's test for each pair of systems too. Where the
+words differ, as after parsing raw text, they are aligned by characters, and the scores are those of the CoNLL 2018
+shared task, from tokens and sentences to LAS, MLAS and BLEX; the text must be the same, spaces aside.
 """
 
 from __future__ import annotations
@@ -15,9 +17,11 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
-    from tanglewood.measure.conll2018 import Conll2018
+    from tanglewood.measure.aligned_scores import AlignedScores
     from tanglewood.measure.scores import Scores
+    from tanglewood.measure.shares import Metric
     from tanglewood.measure.significance import Intervals, McNemar
+    from tanglewood.measure.sources import Source
     from tanglewood.measure.tables import Table
     from tanglewood.treebank.sentence import Sentence
 
@@ -25,6 +29,7 @@ HELP = "how well predicted trees match gold trees"
 EXAMPLES = """\
   tanglewood evaluate gold.conllu parsed.conllu
   tanglewood evaluate gold.conllu swap.conllu planar.conllu    with tests whether they differ
+  tanglewood evaluate gold.conllu from-raw-text.conllu         aligned by characters where the words differ
   tanglewood evaluate gold.conllu parsed.conllu --no-punctuation --by label
   tanglewood evaluate gold.conllu parsed.conllu --json --by all > scores.json"""
 TABLES = ("label", "length", "direction", "degree", "crossing")
@@ -53,14 +58,38 @@ SCORES = (  # what the table for people calls each score
     ("CoNLL 2018: MLAS", "mlas"),
     ("CoNLL 2018: BLEX", "blex"),
 )
+ALIGNED = (  # the same, where the words differ
+    ("Tokens", "tokens"),
+    ("Sentences", "sentences"),
+    ("Words", "words"),
+    ("UPOS", "upos"),
+    ("XPOS", "xpos"),
+    ("UFeats", "ufeats"),
+    ("AllTags", "alltags"),
+    ("Lemmas", "lemmas"),
+    ("UAS", "uas"),
+    ("LAS", "las"),
+    ("CLAS", "clas"),
+    ("MLAS", "mlas"),
+    ("BLEX", "blex"),
+    ("non-projective arcs", "nonprojective"),
+    ("the same with labels", "nonprojective_labelled"),
+)
 TESTED = {"las": "LAS", "uas": "UAS", "exact_match": "exact match"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("gold", metavar="GOLD", help="CoNLL-U or CoNLL-X, plain, .gz or .xz; - is stdin")
-    parser.add_argument("systems", nargs="+", metavar="SYSTEM", help="the same words with the trees of a system")
+    parser.add_argument(
+        "systems", nargs="+", metavar="SYSTEM", help="the same text with the words and trees of a system"
+    )
     add_json(parser)
+    parser.add_argument(
+        "--align",
+        action="store_true",
+        help="align by characters even if the words are the same, and score as CoNLL 2018",
+    )
     parser.add_argument(
         "--no-punctuation", action="store_true", help="do not score words whose every character is Unicode punctuation"
     )
@@ -76,37 +105,66 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Score, and print tables for people or JSON."""
-    from tanglewood.measure.conll2018 import Conll2018
-    from tanglewood.measure.scores import Scores, aligned, compare
-    from tanglewood.measure.significance import Pairs, bootstrap
-    from tanglewood.measure.tables import Table
+    from tanglewood.errors import WordsDifferError
+    from tanglewood.measure.sources import Source
     from tanglewood.treebank.conllu import read
 
     if [args.gold, *args.systems].count("-") > 1:
         raise ConfigError("standard input (-) can be one of the files only")
     if args.bootstrap < 0:
         raise ConfigError(f"--bootstrap {args.bootstrap}: the number of samples should be 1 or more, or 0 for none")
+    reading = Reading(args)
+    gold = Source(args.gold, lambda file: _not_empty(reading.sentences(str(file)), str(file)))
+    systems = [Source(file, lambda file: _not_empty(read(file), str(file))) for file in args.systems]
+    reason = "with --align they may differ"
+    if not args.align:
+        try:
+            _run_same_words(args, gold, systems)
+            return 0
+        except WordsDifferError as error:
+            reason = str(error)
+    if args.by or args.no_punctuation:
+        option = "--by" if args.by else "--no-punctuation"
+        raise ConfigError(f"{option} needs the same words in gold and system: {reason}")
+    _run_aligned(args, gold, systems)
+    return 0
+
+
+def _run_same_words(args: argparse.Namespace, gold: Source, systems: Sequence[Source]) -> None:
+    from tanglewood.measure.scores import Scores, aligned, compare
+    from tanglewood.measure.significance import Pairs, bootstrap
+    from tanglewood.measure.tables import Table
+
     tables = TABLES if "all" in args.by else tuple(name for name in TABLES if name in args.by)
-    results = [(Scores(), Conll2018(), [Table(by) for by in tables]) for _ in args.systems]
-    pairs = Pairs(len(args.systems))
-    gold = _not_empty(Reading(args).sentences(args.gold), args.gold)
-    systems = [_not_empty(read(file), file) for file in args.systems]
+    results = [(Scores(), [Table(by) for by in tables]) for _ in systems]
+    pairs = Pairs(len(systems))
     for sentence, outputs in aligned(gold, systems):
         comparisons = [compare(sentence, output, punctuation=not args.no_punctuation) for output in outputs]
-        for comparison, (scores, conll2018, parts) in zip(comparisons, results, strict=True):
+        for comparison, (scores, parts) in zip(comparisons, results, strict=True):
             scores.add(comparison)
-            conll2018.add(comparison)
             for table in parts:
                 table.add(comparison)
         pairs.add(comparisons)
     if not results[0][0].words:
         raise FormatError("every word is punctuation, so there is nothing to score", file=args.gold)
-    intervals = [bootstrap(scores, samples=args.bootstrap, seed=args.seed) for scores, *_ in results if args.bootstrap]
+    intervals = [bootstrap(scores, samples=args.bootstrap, seed=args.seed) for scores, _ in results if args.bootstrap]
     if args.json:
         print_json(_json(args.systems, results, intervals, pairs.tests()))
     else:
         _print(args, results, intervals, pairs.tests())
-    return 0
+
+
+def _run_aligned(args: argparse.Namespace, gold: Source, systems: Sequence[Source]) -> None:
+    from tanglewood.measure.aligned_scores import score_aligned
+    from tanglewood.measure.alignment import Side
+
+    side = Side(gold)
+    results = [score_aligned(side, Side(system)) for system in systems]
+    if args.json:
+        rows = zip(args.systems, results, strict=True)
+        print_json([{"file": file, **scores.as_dict()} for file, scores in rows])
+    else:
+        _print_aligned(_names(args.systems), results, differ=not args.align)
 
 
 def _not_empty(sentences: Iterator[Sentence], file: str) -> Iterator[Sentence]:
@@ -119,15 +177,21 @@ def _not_empty(sentences: Iterator[Sentence], file: str) -> Iterator[Sentence]:
         raise FormatError("there are no sentences in it", file=file)
 
 
-Results = list[tuple["Scores", "Conll2018", list["Table"]]]
+def _names(files: Sequence[str]) -> Sequence[str]:
+    """Return what the files are called in tables: their names without folders, if these are all different."""
+    names = [Path(file).name for file in files]
+    return files if len(set(names)) < len(names) else names
+
+
+Results = list[tuple["Scores", list["Table"]]]
 Tests = dict[tuple[int, int], dict[str, "McNemar"]]
 
 
 def _json(files: Sequence[str], results: Results, intervals: Sequence[Intervals], tests: Tests) -> list[object]:
     """Return one object a system; each is compared with the systems before it."""
     rows: list[object] = []
-    for number, (file, (scores, conll2018, tables)) in enumerate(zip(files, results, strict=True)):
-        row: dict[str, object] = {"file": file, **scores.as_dict(), **conll2018.as_dict()}
+    for number, (file, (scores, tables)) in enumerate(zip(files, results, strict=True)):
+        row: dict[str, object] = {"file": file, **scores.as_dict()}
         if intervals:
             row["las_interval"] = [round(end, 4) for end in intervals[number].las]
             row["uas_interval"] = [round(end, 4) for end in intervals[number].uas]
@@ -142,14 +206,12 @@ def _json(files: Sequence[str], results: Results, intervals: Sequence[Intervals]
 
 
 def _print(args: argparse.Namespace, results: Results, intervals: Sequence[Intervals], tests: Tests) -> None:
-    names = [Path(file).name for file in args.systems]
-    if len(set(names)) < len(names):
-        names = args.systems
+    names = _names(args.systems)
     first = results[0][0]
     left_out = ", punctuation left out" if args.no_punctuation else ""
     print(f"{first.words:,} words in {first.sentences:,} sentences{left_out}; ", end="")
     print(f"{first.nonprojective.words:,} non-projective arcs in gold\n")
-    data = [scores.as_dict() | conll2018.as_dict() for scores, conll2018, _ in results]
+    data = [scores.as_dict() for scores, _ in results]
     print_table(["score", *names], [[title, *(_cell(row[key]) for row in data)] for title, key in SCORES])
     if intervals:
         print(f"\n95% intervals from {args.bootstrap:,} bootstrap samples of the sentences (seed {args.seed})")
@@ -163,7 +225,7 @@ def _print(args: argparse.Namespace, results: Results, intervals: Sequence[Inter
     if tests:
         _print_tests(names, tests)
     for number, name in enumerate(names):
-        for table in results[number][2]:
+        for table in results[number][1]:
             print(f"\n{name} by {table.by}")
             _print_groups(table)
 
@@ -190,6 +252,33 @@ def _print_groups(table: Table) -> None:
         [table.by, "gold", "system", "LAS", "UAS", "label acc.", "LAS precision", "LAS F1"],
         [[group, row["gold"], row["system"], *(_cell(row[key]) for key in keys)] for group, row in rows],
     )
+
+
+def _print_aligned(names: Sequence[str], results: Sequence[AlignedScores], *, differ: bool) -> None:
+    gold = results[0]
+    print(f"{gold.words:,} words in {gold.sentences:,} sentences in gold")
+    for name, scores in zip(names, results, strict=True):
+        words, sentences = scores.metrics["words"], scores.metrics["sentences"]
+        print(f"{words.system:,} words in {sentences.system:,} sentences in {name}, {words.right:,} of them aligned")
+    print(
+        f"\n{'The words differ, so they' if differ else 'Words'} are aligned by characters and scored as in CoNLL 2018:"
+    )
+    print("labels count without subtypes. Intervals and McNemar's test, which need the same words, are left out.")
+    rows = [(title, [scores.metrics[name] for scores in results]) for title, name in ALIGNED]
+    rows = [row for row in rows if row[0] != "XPOS" or any(metric.gold for metric in row[1])]
+    if len(names) > 1:
+        print()
+        print_table(["F1", *names], [[title, *(_cell(metric.f1) for metric in metrics)] for title, metrics in rows])
+    for number, name in enumerate(names):
+        print(f"\n{name}")
+        print_table(
+            ["score", "precision", "recall", "F1", "aligned accuracy"],
+            [[title, *_metric_cells(metrics[number])] for title, metrics in rows],
+        )
+
+
+def _metric_cells(metric: Metric) -> list[str]:
+    return [*map(_cell, (metric.precision, metric.recall, metric.f1, metric.aligned_accuracy))]
 
 
 def _cell(score: float | None) -> str:

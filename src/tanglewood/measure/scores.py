@@ -9,7 +9,12 @@ from itertools import compress, zip_longest
 from operator import and_, eq
 from typing import TYPE_CHECKING, TypeVar
 
-from tanglewood.errors import FormatError
+from tanglewood.errors import ConfigError, WordsDifferError
+from tanglewood.measure.aligned_scores import AlignedScores, score_aligned
+from tanglewood.measure.alignment import Side, place_of
+from tanglewood.measure.conll2018 import Arcs, Conll2018, is_right_lemma, universal_features, universal_label
+from tanglewood.measure.shares import f1, percentage, rounded
+from tanglewood.measure.sources import Given, Source
 from tanglewood.measure.stats import is_punctuation
 from tanglewood.treebank import measures
 
@@ -19,21 +24,27 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 
-def percentage(part: int, whole: int) -> float | None:
-    """Return a share in percent, or None if there is nothing to take it of."""
-    return 100 * part / whole if whole else None
+def evaluate(gold: Given, system: Given, *, punctuation: bool = True, align: bool = False) -> Evaluation:
+    """Compare predicted sentences with gold ones: paths, open binary files or iterables of sentences.
 
-
-def f1(right: int, gold: int, system: int) -> float | None:
-    """Return the harmonic mean of precision and recall in percent, or None if there is neither gold nor system."""
-    return percentage(2 * right, gold + system)
-
-
-def evaluate(gold: Iterable[Sentence], system: Iterable[Sentence], *, punctuation: bool = True) -> Scores:
-    """Compare predicted sentences with gold ones, which must have the same words, one by one.
-
-    With ``punctuation=False`` words whose every character is in a Unicode P category are not scored.
+    Where both have the same words, sentence by sentence, the scores are :class:`Scores`. Where they differ, or with
+    ``align`` in any case, the words are aligned by their characters, and the scores are those of the CoNLL 2018 shared
+    task. With ``punctuation=False``, which needs the same words, words whose every character is in a Unicode P category
+    are not scored.
     """
+    sources = Source(gold), Source(system)
+    reason = " and does not go with align=True"
+    if not align:
+        try:
+            return _evaluate_same_words(*sources, punctuation=punctuation)
+        except WordsDifferError as error:
+            reason = f", but {error}"
+    if not punctuation:
+        raise ConfigError(f"punctuation=False needs the same words in gold and system{reason}")
+    return score_aligned(*map(Side, sources))
+
+
+def _evaluate_same_words(gold: Iterable[Sentence], system: Iterable[Sentence], *, punctuation: bool) -> Scores:
     scores = Scores()
     for gold_sentence, (system_sentence,) in aligned(gold, [system]):
         scores.add(compare(gold_sentence, system_sentence, punctuation=punctuation))
@@ -43,7 +54,7 @@ def evaluate(gold: Iterable[Sentence], system: Iterable[Sentence], *, punctuatio
 def aligned(
     gold: Iterable[Sentence], systems: Sequence[Iterable[Sentence]]
 ) -> Iterator[tuple[Sentence, tuple[Sentence, ...]]]:
-    """Give each gold sentence with the sentence of every system; a FormatError says if one side ends early."""
+    """Give each gold sentence with the sentence of every system; a WordsDifferError says if one side ends early."""
     before: tuple[Sentence | None, ...] = (None,) * (len(systems) + 1)
     for row in zip_longest(gold, *systems):
         first, *rest = row
@@ -57,44 +68,43 @@ def aligned(
         before = row
 
 
-def _end_error(more: Sentence, last: Sentence | None, side: str) -> FormatError:
+def _end_error(more: Sentence, last: Sentence | None, side: str) -> WordsDifferError:
     """Say that one side goes on with the sentence ``more`` while the other has ended with ``last``."""
-    where = "has no sentences" if last is None else f"ends with the sentence before it, at {_place(last)}"
+    where = "has no sentences" if last is None else f"ends with the sentence before it, at {place_of(last, last.line)}"
     problem = f"the {side} side {where}; both should have the same sentences"
-    return FormatError(problem, file=more.file, line=more.line, sent_id=more.sent_id)
+    return WordsDifferError(problem, file=more.file, line=more.line, sent_id=more.sent_id)
 
 
-def _word_error(gold: Sentence, system: Sentence) -> FormatError:
+def _word_error(gold: Sentence, system: Sentence) -> WordsDifferError:
     """Say at which word two sentences differ."""
     number, one, other = next(
         (i, *pair) for i, pair in enumerate(zip_longest(gold.forms, system.forms), 1) if pair[0] != pair[1]
     )
     if one is None or other is None:
         short, place = (gold, system) if one is None else (system, gold)
-        problem = f"word {number} is {one or other!r}, but the sentence at {_place(short)} has {len(short)} words only"
+        where = place_of(short, short.line)
+        problem = f"word {number} is {one or other!r}, but the sentence at {where} has {len(short)} words only"
     else:
         place = system
-        problem = f"word {number} is {other!r}, but {one!r} in gold at {_place(gold, number)}"
+        problem = f"word {number} is {other!r}, but {one!r} in gold at {place_of(gold, gold.line_of(number))}"
     problem += "; both should have the same words"
-    return FormatError(problem, file=place.file, line=place.line_of(number), sent_id=place.sent_id)
-
-
-def _place(sentence: Sentence, word: int | None = None) -> str:
-    line = sentence.line if word is None else sentence.line_of(word)
-    name = "" if sentence.sent_id is None else f", sent_id {sentence.sent_id}"
-    return f"{sentence.file or '<memory>'}:{line}{name}"
+    return WordsDifferError(problem, file=place.file, line=place.line_of(number), sent_id=place.sent_id)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What is right in one sentence; the lists have one entry for each scored word.
+    """What is right in one sentence; the lists from ``head_right`` on have one entry for each scored word.
 
     ``head_right``, ``label_right`` and ``arc_right`` (both) are truth values; ``gold_crossing`` and
-    ``system_crossing`` are positive where the arc to the word is non-projective in its own tree.
+    ``system_crossing`` are positive where the arc to the word is non-projective in its own tree. ``same_columns`` says
+    that all of FORM to FEATS is the same, for all words.
     """
 
     gold: Sentence
     system: Sentence
+    gold_labels: list[str]
+    system_labels: list[str]
+    same_columns: bool
     scored: Sequence[bool] | None
     head_right: list[bool]
     label_right: list[bool]
@@ -108,12 +118,14 @@ class Comparison:
 
 
 def compare(gold: Sentence, system: Sentence, *, punctuation: bool = True) -> Comparison:
-    """Compare the trees of two sentences; a FormatError says where their words differ."""
-    if gold.forms != system.forms:
+    """Compare the trees of two sentences; a WordsDifferError says where their words differ."""
+    same_columns = gold.form_to_feats() == system.form_to_feats()  # so they are where only trees were predicted
+    if not same_columns and gold.forms != system.forms:
         raise _word_error(gold, system)
     gold_heads, system_heads = gold.heads(), system.heads()
     head_right = list(map(eq, gold_heads[1:], system_heads[1:]))
-    label_right = list(map(eq, gold.deprels, system.deprels))
+    gold_labels, system_labels = gold.deprels, system.deprels
+    label_right = list(map(eq, gold_labels, system_labels))
     gold_crossing = measures.arc_degrees_2006(gold_heads)[1:]
     system_crossing = gold_crossing if all(head_right) else measures.arc_degrees_2006(system_heads)[1:]
     scored = None if punctuation else [not is_punctuation(form) for form in gold.forms]
@@ -122,7 +134,10 @@ def compare(gold: Sentence, system: Sentence, *, punctuation: bool = True) -> Co
         gold_crossing = array("i", compress(gold_crossing, scored))
         system_crossing = array("i", compress(system_crossing, scored))
     arc_right = list(map(and_, head_right, label_right))
-    return Comparison(gold, system, scored, head_right, label_right, arc_right, gold_crossing, system_crossing)
+    return Comparison(
+        *(gold, system, gold_labels, system_labels, same_columns, scored),
+        *(head_right, label_right, arc_right, gold_crossing, system_crossing),
+    )
 
 
 @dataclass(slots=True)
@@ -161,6 +176,7 @@ class Scores:
     found_nonprojective_labelled: int = 0
     right_upos: int = 0
     right_xpos: int = 0
+    conll2018: Conll2018 = field(default_factory=Conll2018)
     per_sentence: array[int] = field(default_factory=lambda: array("i"), repr=False)
 
     def add(self, comparison: Comparison) -> None:
@@ -174,8 +190,7 @@ class Scores:
         self.exact += right_arcs == len(arcs)
         self.exact_unlabelled += right_heads == len(arcs)
         self.per_sentence.extend((len(arcs), right_heads, right_arcs))
-        self.right_upos += sum(comparison.select(list(map(eq, comparison.gold.upos, comparison.system.upos))))
-        self.right_xpos += sum(comparison.select(list(map(eq, comparison.gold.xpos, comparison.system.xpos))))
+        self._add_columns(comparison)
         gold, system = comparison.gold_crossing, comparison.system_crossing
         if any(gold):
             self.nonprojective.add(compress(heads, gold), compress(labels, gold), list(compress(arcs, gold)))
@@ -183,6 +198,24 @@ class Scores:
             self.predicted_nonprojective += sum(map(bool, system))
             self.found_nonprojective += sum(compress(compress(heads, gold), compress(system, gold)))
             self.found_nonprojective_labelled += sum(compress(compress(arcs, gold), compress(system, gold)))
+
+    def _add_columns(self, comparison: Comparison) -> None:
+        """Count tags, and what the shared task asks of tags, features and lemmas."""
+        gold, system = comparison.gold, comparison.system
+        tags = lemmas = None
+        if comparison.same_columns:
+            self.right_upos += len(comparison.arc_right)
+            self.right_xpos += len(comparison.arc_right)
+        else:
+            upos = list(map(eq, gold.upos, system.upos))
+            feats = map(eq, map(universal_features, gold.feats), map(universal_features, system.feats))
+            tags = list(map(and_, upos, feats))
+            lemmas = list(map(is_right_lemma, gold.lemmas, system.lemmas))
+            self.right_upos += sum(comparison.select(upos))
+            self.right_xpos += sum(comparison.select(list(map(eq, gold.xpos, system.xpos))))
+        one = Arcs(gold.heads(), ["", *map(universal_label, comparison.gold_labels)])
+        other = Arcs(system.heads(), ["", *map(universal_label, comparison.system_labels)])
+        self.conll2018.add(one, other, tags=tags, lemmas=lemmas, scored=comparison.scored)
 
     @property
     def words(self) -> int:
@@ -269,6 +302,26 @@ class Scores:
         """The harmonic mean of precision and recall of non-projective arcs."""
         return f1(self.found_nonprojective, self.nonprojective.words, self.predicted_nonprojective)
 
+    @property
+    def las_universal(self) -> float | None:
+        """The LAS of CoNLL 2018: words with the right head and the right label without subtype."""
+        return self.conll2018.metrics()["las"].f1
+
+    @property
+    def clas(self) -> float | None:
+        """Content-word LAS of CoNLL 2018."""
+        return self.conll2018.metrics()["clas"].f1
+
+    @property
+    def mlas(self) -> float | None:
+        """Morphology-aware LAS: as CLAS, and tag, features and functional children must be right."""
+        return self.conll2018.metrics()["mlas"].f1
+
+    @property
+    def blex(self) -> float | None:
+        """Bilexical score: as CLAS, and the lemma must be right."""
+        return self.conll2018.metrics()["blex"].f1
+
     def as_dict(self) -> dict[str, int | float | None]:
         """Return counts and scores as plain data for JSON, scores rounded to four decimals."""
         labelled = self.found_nonprojective_labelled
@@ -289,9 +342,7 @@ class Scores:
             "nonprojective_gold": self.nonprojective.words,
             "nonprojective_predicted": self.predicted_nonprojective,
         }
-        return rounded(data)
+        return rounded(data) | self.conll2018.as_dict()
 
 
-def rounded(scores: dict[str, int | float | None]) -> dict[str, int | float | None]:
-    """Return the scores with four decimals."""
-    return {name: round(value, 4) if isinstance(value, float) else value for name, value in scores.items()}
+Evaluation = Scores | AlignedScores

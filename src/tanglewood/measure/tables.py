@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tanglewood.errors import ConfigError
-from tanglewood.measure.scores import Comparison, Right, percentage, rounded
+from tanglewood.measure.scores import Comparison, Right
+from tanglewood.measure.shares import percentage, rounded
 from tanglewood.treebank import measures
 
 if TYPE_CHECKING:

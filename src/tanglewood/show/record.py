@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tanglewood.text.raw import multiword_ranges
+from tanglewood.treebank.ranges import multiword_ranges
 from tanglewood.treebank.sentence import DEPREL, FEATS, FORM, HEAD, ID, LEMMA, MISC, UPOS, XPOS, Sentence, number_of
 
 

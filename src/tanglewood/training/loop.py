@@ -16,7 +16,7 @@ from tanglewood.errors import ConfigError, ModelError
 from tanglewood.learners import learner_class
 from tanglewood.learners.base import Example, Learner, Model, StackedTree
 from tanglewood.learners.tag_candidates import Tagging, tags_to_give
-from tanglewood.measure.scores import Scores, evaluate
+from tanglewood.measure.scores import Evaluation, evaluate
 from tanglewood.ml.words import OPTIONAL, Columns, words_of
 from tanglewood.parser import Parser, stacked_tree, stacked_trees
 from tanglewood.store import load_model, save_model
@@ -41,7 +41,7 @@ class Progress:
     epoch: int
     epochs: int
     loss: float
-    scores: Scores | None
+    scores: Evaluation | None
     is_best: bool
     parser: Parser
     seconds: float

@@ -1,0 +1,46 @@
+"""Sentences that can be gone through more than once, wherever they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from tanglewood.treebank.conllu import read
+from tanglewood.treebank.sentence import Sentence
+
+Given = str | Path | BinaryIO | Iterable[Sentence]
+
+
+class Source:
+    """The sentences of a path, an open binary file or an iterable, from the first one on each time.
+
+    Files are read again, and collections gone through again. What can be had only once (a pipe, an open file, a
+    generator) is kept as far as it was read, as the bytes of its sentences.
+    """
+
+    def __init__(self, given: Given, read_file: Callable[[str | Path | BinaryIO], Iterator[Sentence]] = read) -> None:
+        self._again: Callable[[], Iterator[Sentence]] | None = None
+        self._once: Iterator[Sentence] = iter(())
+        self._kept: list[tuple[bytes, str | None, int, str]] = []
+        if isinstance(given, str | Path):
+            if str(given) != "-" and Path(given).is_file():
+                self._again = lambda: read_file(given)
+            else:
+                self._once = read_file(given)
+        elif hasattr(given, "read"):
+            self._once = read_file(cast("BinaryIO", given))
+        else:
+            self._once = iter(given)
+            if self._once is not given:
+                self._again = lambda: iter(given)
+
+    def __iter__(self) -> Iterator[Sentence]:
+        return self._again() if self._again is not None else self._from_kept()
+
+    def _from_kept(self) -> Iterator[Sentence]:
+        for data, file, line, format_ in self._kept[:]:
+            yield Sentence(data, file=file, line=line, format=format_)
+        for sentence in self._once:
+            self._kept.append((sentence.to_bytes(), sentence.file, sentence.line, sentence.format))
+            yield sentence
