@@ -17,6 +17,7 @@ cdef class TransitionSystem:
     cdef void _finish(self, State s) noexcept nogil
     cdef void _take(self, State s, int move, int label) noexcept nogil
     cdef void _fill(self, State s, int first_stacked, int first_buffered) noexcept nogil
+    cdef bint _is_candidate(self, State s, int word, int tag) noexcept nogil
     cdef void _hang_left_over(self, State s) noexcept nogil
 
 cdef int LEFT_ARC, RIGHT_ARC

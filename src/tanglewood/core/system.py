@@ -97,7 +97,7 @@ class Phase:
 
 RULES = (  # what the compiled core calls in C
     *("_start", "_is_final", "_is_legal", "_head", "_dependent", "_apply", "_finish"),
-    *("_take", "_fill", "_hang_left_over"),
+    *("_take", "_fill", "_is_candidate", "_hang_left_over"),
 )
 
 
@@ -210,6 +210,16 @@ class TransitionSystem:
         s.n_buffer = s.n + 1 - first_buffered
         for i in range(s.n_buffer):
             s.buffer[i] = s.n - i
+
+    def _is_candidate(self, s: State, word: int, tag: int) -> bool:
+        """Whether a word may be given a tag: one of its candidates or, where it has none, any."""
+        row = word * s.candidate_width
+        if tag < 0 or s.candidate_width == 0 or s.tag_candidates[row] < 0:
+            return True
+        for i in range(row, row + s.candidate_width - 1):
+            if s.tag_candidates[i] == tag:
+                return True
+        return False
 
     def _hang_left_over(self, s: State) -> None:
         """Hang words without a head on 0; with single_root on the root word, the first left over if there is none."""

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from tanglewood.core.oracle import LossOracle, Oracle, leftmost_dependents
 from tanglewood.core.state import State
-from tanglewood.core.system import FrontArcSystem, Move, Option, arc_move, options_of
+from tanglewood.core.system import FrontArcSystem, Move, Option, TransitionSystem, arc_move, options_of
 from tanglewood.errors import ConfigError
 
 SHIFT, LEFT_ARC, RIGHT_ARC, NO_ARC = range(4)
@@ -102,13 +102,10 @@ class Covington(FrontArcSystem):
     aside_name = "Skipped"
     # The skipped nodes lie between i and j: those next to either, and the first two that have no head between them.
     slots = (
-        *("s0", "s1", "s0.next", "b0.previous", "b0", "b1", "b2", "c0", "c1"),
+        *("s0", "s1", "s2", "b0", "b1", "b2", "s0.next", "b0.previous", "c0", "c1"),
         *("s0.left1", "s0.right1", "b0.left1", "s0.head", "b0.head"),
     )
-    label_slots = (
-        *("s0", "s1", "b0", "s0.left1", "s0.right1", "b0.left1", "b0.left2", "s0.left2", "s0.right2"),
-        *("c0.left1", "s0.next", "b0.previous"),
-    )
+    label_slots = (*TransitionSystem.label_slots, "b0.left2")
     distance = ("s0", "b0")
     all_moves: ClassVar[tuple[Move, ...]] = (
         Move("SHIFT"),

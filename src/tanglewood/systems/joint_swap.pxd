@@ -6,7 +6,6 @@ cdef int SHIFT, RESHIFT, FIRST_TAG
 
 cdef class JointSwap(Swap):
     cdef bint _is_legal(self, State s, int move, int label) noexcept nogil
-    cdef bint _is_candidate(self, State s, int tag) noexcept nogil
     cdef int _head(self, State s, int move, int label) noexcept nogil
     cdef int _dependent(self, State s, int move, int label) noexcept nogil
     cdef void _apply(self, State s, int move, int label) noexcept nogil

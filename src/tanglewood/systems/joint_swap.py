@@ -104,20 +104,10 @@ class JointSwap(Swap):
     def _is_legal(self, s: State, move: int, label: int) -> bool:
         """SHIFT(p): (σ, [i|β]), i without a tag, p a candidate. RESHIFT: (σ, [i|β]), i with a tag. Else as swap."""
         if move == SHIFT:
-            return s.n_buffer > 0 and s.marks[s.buffer[s.n_buffer - 1]] == 0 and self._is_candidate(s, label)
+            return s.n_buffer > 0 and s.marks[s._front()] == 0 and self._is_candidate(s, s._front(), label)
         if move == RESHIFT:
             return s.n_buffer > 0 and s.marks[s.buffer[s.n_buffer - 1]] > 0
         return Swap._is_legal(self, s, move, label)
-
-    def _is_candidate(self, s: State, tag: int) -> bool:
-        """Whether the front word may be given the tag; where it has no candidates, any."""
-        row = s.buffer[s.n_buffer - 1] * s.candidate_width
-        if tag < 0 or s.candidate_width == 0 or s.tag_candidates[row] < 0:
-            return True
-        for i in range(row, row + s.candidate_width - 1):
-            if s.tag_candidates[i] == tag:
-                return True
-        return False
 
     def _head(self, s: State, move: int, label: int) -> int:
         return -1 if move == RESHIFT else Swap._head(self, s, move, label)
