@@ -84,7 +84,6 @@ def drawings(
     ``others`` are second trees of the same sentences to compare with, ``names`` what both are called.
     """
     from tanglewood.show import html, svg, tikz, tree
-    from tanglewood.show.record import record
 
     width = chosen_width(args, kind)
     if kind == "html":
@@ -103,7 +102,7 @@ def drawings(
         forms, tags = sentence.forms, sentence.upos if args.tags else None
         other = None if others is None else others[number]
         if kind == "json":
-            yield json.dumps(record(sentence), ensure_ascii=False)
+            yield json.dumps(sentence.to_dict(), ensure_ascii=False)
         elif kind == "tree":
             yield tree.draw(forms, sentence.tree, width=width, colour=colour, tags=tags, other=other, names=names)
         elif kind == "tikz":

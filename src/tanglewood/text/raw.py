@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from tanglewood.errors import FormatError
-from tanglewood.treebank.sentence import FORM, ID, MISC, Sentence, number_of
+from tanglewood.treebank.ranges import multiword_ranges
+from tanglewood.treebank.sentence import FORM, MISC, Sentence
 
 BREAK = "\n\n"  # between paragraphs
 ESCAPES = {"\\s": " ", "\\t": "\t", "\\r": "\r", "\\n": "\n", "\\p": "|", "\\\\": "\\"}
@@ -83,15 +84,6 @@ def surface_tokens(sentence: Sentence) -> Iterator[tuple[str, tuple[str, ...], s
         if surface:
             yield surface, tuple(word[FORM] for word in words[low - 1 : high]), _space(misc)
         done = high
-
-
-def multiword_ranges(sentence: Sentence) -> Iterator[tuple[int, int, str, str]]:
-    """Give the first and the last word of each multiword token, its form and its last column."""
-    for line in sentence.lines:
-        row = line.removesuffix("\r").split("\t")
-        low, dash, high = row[ID].partition("-")
-        if dash and len(row) == 10 and number_of(low) > 0 and number_of(high) > 0:
-            yield number_of(low), number_of(high), row[FORM], row[MISC]
 
 
 def _space(misc: str) -> str:

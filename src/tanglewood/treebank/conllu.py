@@ -1,13 +1,14 @@
 """CoNLL-U and CoNLL-X in and out: streaming, and byte for byte what was read."""
 
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import BinaryIO, NamedTuple, NoReturn
+from typing import BinaryIO, NamedTuple, NoReturn, cast
 
 from tanglewood.errors import ConfigError, FormatError, LocatedError
-from tanglewood.files import DAMAGED, READ_SIZE, Source, damaged, opened, writing
+from tanglewood.files import DAMAGED, READ_SIZE, Source, check_source, damaged, described, opened, writing
 from tanglewood.treebank.scan import block_ends
 from tanglewood.treebank.sentence import BLANK, BOM, ID, SPAN_PLACE, Sentence, comment_value, number_of, scan_block
 
@@ -15,6 +16,7 @@ FORMATS = ("conllu", "conllx")
 UPOS_TAGS = frozenset(
     "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X _".split()  # noqa: SIM905
 )
+Sentences = Source | Sentence | Iterable[Sentence]  # whatever has sentences in it, a document too
 CONLLU_COMMENT = re.compile(r"#\s*(text\s*=|newdoc\b|newpar\b|global\.columns\b)")
 
 
@@ -28,6 +30,11 @@ def read(
     With ``trees=False`` heads may be missing ("_") or form no tree. Whether the file is CoNLL-U or CoNLL-X is seen
     from its first sentence. Several roots are legal.
     """
+    check_source(source)
+    return _read(source, on_error, trees=trees)
+
+
+def _read(source: Source, on_error: Callable[[LocatedError], object] | None, *, trees: bool) -> Iterator[Sentence]:
     format_: str | None = None
     with opened(source) as (stream, name):
         for number, block in chain.from_iterable(batch.blocks for batch in _batches(stream, name)):
@@ -46,6 +53,30 @@ def read(
                 format_ = "conllu" if surely_conllu or UPOS_TAGS.issuperset(sentence.upos) else "conllx"
             sentence.format = format_
             yield sentence
+
+
+def sentences_from(source: Sentences, *, trees: bool = True) -> Iterator[Sentence]:
+    """Give sentences wherever they come from: a path, an open binary file, a document, any iterable, one sentence.
+
+    With ``trees=False`` those of a file need not have trees.
+    """
+    if isinstance(source, Sentence):
+        return iter((source,))
+    if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
+        return read(cast("Source", source), trees=trees)
+    if isinstance(source, bytes | bytearray) or not isinstance(source, Iterable):
+        raise TypeError(
+            "sentences should be given as a path, an open binary file or an iterable of Sentence, "
+            f"not {described(source)}"
+        )
+    return _only_sentences(source)
+
+
+def _only_sentences(items: Iterable[Sentence]) -> Iterator[Sentence]:
+    for item in items:
+        if not isinstance(item, Sentence):
+            raise TypeError(f"this should be a Sentence: {described(item)}; read() gives those of a file")
+        yield item
 
 
 class Batch(NamedTuple):
@@ -188,29 +219,37 @@ def _id_problem(text: str, size: int) -> str:
     return f"{text!r} is no word number; the next word should be {size + 1}"
 
 
-def write(sentences: Iterable[Sentence], target: Source) -> int:
+def write(sentences: Sentences, target: Source) -> int:
     """Write sentences one by one to a path (.gz and .xz compressed), "-" for standard output, or a binary file.
 
     A path is written under another name in the same folder and renamed at the end, so that it never holds half a
     file and may be the file the sentences are read from. Returns the number of sentences.
     """
-    return write_blocks((sentence.to_bytes() for sentence in sentences), target)
+    return write_blocks((sentence.to_bytes() for sentence in sentences_from(sentences, trees=False)), target)
 
 
 def write_blocks(blocks: Iterable[bytes], target: Source) -> int:
     """Write sentences that are given as the bytes of their blocks; see :func:`write`."""
     count = 0
-    missing = b""
     with writing(target) as out:
-        for block in blocks:
-            # Sentences may come from several files: only the first keeps its byte order mark,
-            # and a blank line must end each but the last.
-            out.write(missing + block.removeprefix(BOM) if count else block)
+        for block in joined(blocks):
+            out.write(block)
             if out is sys.stdout.buffer:
                 out.flush()  # who reads our pipe may wait for this sentence before writing the next
-            missing = b"" if block.endswith(b"\n\n") else _missing_end(block)
             count += 1
     return count
+
+
+def joined(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Give the blocks of sentences as they follow each other in one file.
+
+    Sentences may come from several files: only the first keeps its byte order mark, and a blank line must end each but
+    the last.
+    """
+    missing: bytes | None = None
+    for block in blocks:
+        yield block if missing is None else missing + block.removeprefix(BOM)
+        missing = b"" if block.endswith(b"\n\n") else _missing_end(block)
 
 
 def _missing_end(block: bytes) -> bytes:

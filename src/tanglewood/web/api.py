@@ -12,8 +12,6 @@ from tanglewood import __version__
 from tanglewood.core.system import TransitionSystem
 from tanglewood.derivation import Step, count_transitions, trace, trace_model
 from tanglewood.errors import OracleError, TreeError
-from tanglewood.learners.tag_candidates import tags_to_give
-from tanglewood.show.record import record
 from tanglewood.systems import OPTION_TYPES, SYSTEMS
 from tanglewood.treebank.conllu import read
 from tanglewood.treebank.sentence import HEAD, Sentence
@@ -80,7 +78,7 @@ class Playground:
         steps: list[Step] = []
         problem = None
         try:
-            self._collect(trace(system, sentence.tree, oracle, tags_to_give(system, sentence)), steps, deadline)
+            self._collect(trace(sentence, system, oracle), steps, deadline)
         except OracleError as error:
             problem = str(error)
         about = {"guide": guide, "system": system.name, "options": dict(body.get("options") or {}), "oracle": oracle}
@@ -181,7 +179,7 @@ def _sentence(sentence: Sentence, *, drawn: bool = True) -> dict[str, Any]:
     result = {
         "sent_id": sentence.sent_id,
         "text": " ".join(sentence.forms),
-        **record(sentence),
+        **sentence.to_dict(),
         "heads": tree.heads[1:].tolist(),
         "labels": tree.labels[1:],
         "nonprojective": tree.nonprojective_arcs(),
