@@ -40,7 +40,7 @@ def test_an_oracles_trace_says_what_is_legal_taken_and_what_it_costs():
     system = make_system("covington")
     for sentence in toy_sentences(5):
         for name in ("static", "dynamic"):
-            for step in trace(system, sentence.tree, name):
+            for step in trace(sentence, system, name):
                 assert step.arc is None or step.arc in step.attached  # the final step may attach more
                 for legal in step.legal:
                     assert (legal.cost is None) == (name == "static")

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 from tanglewood.core.state import State
 from tanglewood.core.system import TransitionSystem
 from tanglewood.errors import ConfigError, OracleError
+from tanglewood.files import described
+from tanglewood.learners.tag_candidates import tags_to_give
+from tanglewood.systems import make_system
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tree import Tree
 
@@ -112,13 +115,35 @@ def _derive(
         arc = (head, label or "", dependent) if head >= 0 else None
 
 
-def trace(system: TransitionSystem, tree: Tree, oracle: str | None = None, tags: Sequence[str] = ()) -> Iterator[Step]:
-    """Give the initial configuration and then every move of the oracle's derivation of the tree.
+def trace(
+    given: Sentence | Tree,
+    system: str | TransitionSystem = "swap",
+    oracle: str | None = None,
+    **options: Any,  # noqa: ANN401 - options of systems
+) -> Iterator[Step]:
+    """Give the initial configuration and then every move of the oracle's derivation of a tree.
 
-    The tags of words are shown where the system gives tags.
+    The system is given by its name, with its ``options``, or as an instance; without a name its first oracle is taken.
+    Where the system gives tags, those of a sentence are shown.
 
     Raises OracleError after the last move that could be made if the system does not cover the tree.
     """
+    if isinstance(given, TransitionSystem | str) or isinstance(system, Sentence | Tree):
+        raise TypeError('trace takes the sentence or tree first, then the system: trace(sentence, system="swap")')
+    if not isinstance(given, Sentence | Tree):
+        raise TypeError(f"trace needs a Sentence or a Tree, not {described(given)}")
+    if isinstance(system, str):
+        system = make_system(system, **options)
+    elif not isinstance(system, TransitionSystem):
+        raise TypeError(f"the system should be given by its name or as a TransitionSystem, not {described(system)}")
+    elif options:
+        raise ConfigError(f"{', '.join(options)}: a system that is made already has its options")
+    if isinstance(given, Tree):
+        return _trace(system, given, oracle, ())
+    return _trace(system, given.tree, oracle, tags_to_give(system, given))
+
+
+def _trace(system: TransitionSystem, tree: Tree, oracle: str | None, tags: Sequence[str]) -> Iterator[Step]:
     names = list(dict.fromkeys(tree.labels[1:]))
     numbers = [-1, *(names.index(label) for label in tree.labels[1:])]
     tag_names = list(dict.fromkeys(tags))

@@ -46,7 +46,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the derivation; exit status 1 if the system does not cover the tree."""
     from tanglewood.derivation import Step, count_transitions, trace, trace_model
-    from tanglewood.learners.tag_candidates import tags_to_give
     from tanglewood.show.trace import format_trace
 
     sentence = choose_sentence(args, trees=args.model is None)
@@ -62,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         (system,) = make_systems([args.system or "swap"], args).values()
         system.single_root = args.single_root
-        found = trace(system, sentence.tree, args.oracle, tags_to_give(system, sentence))
+        found = trace(sentence, system, args.oracle)
     steps: list[Step] = []
     failure = None
     try:
