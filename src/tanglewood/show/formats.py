@@ -26,7 +26,8 @@ class Look:
     """How drawings look; formats that do not draw pass over it.
 
     Drawings wider than ``width`` are broken into lines (None: as the format would have it, 0: never). ``others`` are
-    second trees of the same sentences to compare with, ``names`` what both are called.
+    second trees of the same sentences to compare with, ``names`` what both are called. With ``captions`` drawings in
+    characters say above each sentence where it stands.
     """
 
     tags: bool = False
@@ -35,6 +36,7 @@ class Look:
     others: Sequence[Tree] | None = None
     names: tuple[str, str] = ("first", "second")
     colour: bool = False
+    captions: bool = False
 
     def other(self, number: int) -> Tree | None:
         """Return the second tree of a sentence, counted from 0."""
@@ -134,7 +136,16 @@ def _tree(sentences: Iterable[Sentence], look: Look) -> Iterator[bytes]:
             other=look.other(number),
             names=look.names,
         )
-        yield _apart(number, drawing)
+        caption = f"{_caption(sentence)}\n" if look.captions else ""
+        yield _apart(number, caption + drawing)
+
+
+def _caption(sentence: Sentence) -> str:
+    from tanglewood.show.layout import clean
+
+    place = None if sentence.file is None else f"{sentence.file}:{sentence.line}"
+    name = None if sentence.sent_id is None else f"sent_id {sentence.sent_id}"
+    return clean(", ".join(filter(None, (place, name))))
 
 
 def _tikz(sentences: Iterable[Sentence], look: Look) -> Iterator[bytes]:

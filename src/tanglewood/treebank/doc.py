@@ -47,9 +47,9 @@ class Doc:
         return self.sentences[place]
 
     def __repr__(self) -> str:
-        start = " ".join(self.text[:60].split())
+        start = " ".join(self.text[:60].split()) + ("..." if len(self.text) > 60 else "")
         words = sum(map(len, self.sentences))
-        return f"<Doc of {len(self)} sentences, {words} words: {start}{'...' if len(self.text) > 60 else ''}>"
+        return f"<Doc of {len(self)} sentence{'s' * (len(self) != 1)}, {words} words: {start}>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document as plain data for JSON."""
