@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import lzma
+from pathlib import Path
 
 import pytest
 
@@ -103,6 +104,26 @@ def test_what_is_saved_is_packed_by_its_ending(ending, unpack, tmp_path):
     save(parse(RICH), path)
     lines = unpack(path.read_bytes()).decode().splitlines()
     assert [json.loads(line)["sent_id"] for line in lines] == ["moss-1", "moss-2"]
+
+
+def test_packing_does_not_begin_anew_with_every_sentence(tmp_path):
+    path = tmp_path / "garden.tsv.gz"
+    save(parse(RICH) * 300, path)
+    plain = gzip.decompress(path.read_bytes())
+    assert len(path.read_bytes()) < 1.1 * len(gzip.compress(plain))
+
+
+def test_the_documentation_names_every_format_ending_and_column():
+    page = (Path(__file__).resolve().parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
+    for format_ in FORMATS.values():
+        endings = " ".join(f"`{ending}`" for ending in format_.endings)
+        assert f"| {format_.name} | {endings} |" in page
+        (row_,) = [line for line in page.split("\n") if line.startswith(f"| {format_.name} |")]
+        assert row_.endswith(
+            "one sentence |" if format_.one else "as they come |" if format_.streams else "any number, in memory |"
+        )
+    columns = page.partition("| Column |")[2]
+    assert all(f"`{column}`" in columns for column in ROW_COLUMNS)
 
 
 def test_writing_counts_the_sentences(tmp_path):

@@ -6,6 +6,7 @@ The command line, drawings and documents all write through this table.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -281,5 +282,6 @@ def write(sentences: Iterable[Sentence], target: Source, format_: Format, look: 
     with writing(target) as out:
         for part in format_.write(counted(), look):
             out.write(part)
-            out.flush()  # who reads our pipe may wait for this sentence before writing the next
+            if out is sys.stdout.buffer:
+                out.flush()  # who reads our pipe may wait for this sentence before writing the next
     return count
