@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from tanglewood.core.state import State as State
     from tanglewood.core.system import TransitionSystem as TransitionSystem
     from tanglewood.derivation import trace as trace
+    from tanglewood.errors import ArgumentError as ArgumentError
     from tanglewood.errors import ConfigError as ConfigError
     from tanglewood.errors import FormatError as FormatError
     from tanglewood.errors import ModelError as ModelError
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "ArgumentError": "errors",
     "ConfigError": "errors",
     "Doc": "treebank.doc",
     "Drawing": "show.drawing",

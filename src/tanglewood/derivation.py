@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tanglewood.core.state import State
 from tanglewood.core.system import TransitionSystem
-from tanglewood.errors import ConfigError, OracleError
-from tanglewood.files import described
+from tanglewood.errors import ArgumentError, ConfigError, OracleError, given
 from tanglewood.learners.tag_candidates import tags_to_give
 from tanglewood.systems import make_system
 from tanglewood.treebank.sentence import Sentence
@@ -116,7 +115,7 @@ def _derive(
 
 
 def trace(
-    given: Sentence | Tree,
+    source: Sentence | Tree,
     system: str | TransitionSystem = "swap",
     oracle: str | None = None,
     **options: Any,  # noqa: ANN401 - options of systems
@@ -128,19 +127,19 @@ def trace(
 
     Raises OracleError after the last move that could be made if the system does not cover the tree.
     """
-    if isinstance(given, TransitionSystem | str) or isinstance(system, Sentence | Tree):
-        raise TypeError('trace takes the sentence or tree first, then the system: trace(sentence, system="swap")')
-    if not isinstance(given, Sentence | Tree):
-        raise TypeError(f"trace needs a Sentence or a Tree, not {described(given)}")
+    if isinstance(source, TransitionSystem | str) or isinstance(system, Sentence | Tree):
+        raise ArgumentError('trace takes the sentence or tree first, then the system: trace(sentence, system="swap")')
+    if not isinstance(source, Sentence | Tree):
+        raise ArgumentError(f"trace needs a Sentence or a Tree, not {given(source)}")
     if isinstance(system, str):
         system = make_system(system, **options)
     elif not isinstance(system, TransitionSystem):
-        raise TypeError(f"the system should be given by its name or as a TransitionSystem, not {described(system)}")
+        raise ArgumentError(f"the system should be a name or a TransitionSystem, not {given(system)}")
     elif options:
         raise ConfigError(f"{', '.join(options)}: a system that is made already has its options")
-    if isinstance(given, Tree):
-        return _trace(system, given, oracle, ())
-    return _trace(system, given.tree, oracle, tags_to_give(system, given))
+    if isinstance(source, Tree):
+        return _trace(system, source, oracle, ())
+    return _trace(system, source.tree, oracle, tags_to_give(system, source))
 
 
 def _trace(system: TransitionSystem, tree: Tree, oracle: str | None, tags: Sequence[str]) -> Iterator[Step]:

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from tanglewood.errors import FormatError
+from tanglewood.errors import ArgumentError, FormatError, given
 
 READ_SIZE = 1 << 17
 GZIP_MAGIC, XZ_MAGIC = b"\x1f\x8b", b"\xfd7zXZ\x00"
@@ -21,20 +21,12 @@ Source = str | os.PathLike[str] | BinaryIO
 
 
 def check_source(source: object, mode: str = "rb") -> None:
-    """Raise a TypeError unless this is a path or an open binary file; ``mode`` is how it is to be opened."""
+    """Raise an ArgumentError unless this is a path or an open binary file; ``mode`` is how it is to be opened."""
     method = "read" if mode == "rb" else "write"
     if isinstance(source, io.TextIOBase):
-        raise TypeError(f"{method}() needs a binary file; open it with mode {mode!r}")
+        raise ArgumentError(f"{method}() needs a binary file; open it with mode {mode!r}")
     if not isinstance(source, str | os.PathLike) and not hasattr(source, method):
-        raise TypeError(f'{method}() needs a path, "-" or an open binary file, not {described(source)}')
-
-
-def described(thing: object) -> str:
-    """Return what was given in place of something else, for messages: its beginning, and of what type it is."""
-    if thing is None:
-        return "None"
-    shown = repr(thing)
-    return f"{shown if len(shown) <= 60 else shown[:57] + '...'}, which is of type {type(thing).__name__}"
+        raise ArgumentError(f'{method}() needs a path, "-" or an open binary file, not {given(source)}')
 
 
 @contextmanager

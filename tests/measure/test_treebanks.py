@@ -86,9 +86,11 @@ def test_a_tree_that_is_added_says_who_does_not_cover_it():
 
 def test_what_cannot_be_counted_is_refused(path):
     for count in (stats, coverage):
-        with pytest.raises(TypeError, match="an iterable of Sentence, not None"):
+        with pytest.raises(
+            TypeError, match=r"None \(NoneType\) was given; it should be a path, .* an iterable of sentences"
+        ):
             count(None)
-        with pytest.raises(TypeError, match="this should be a Sentence: 5"):
+        with pytest.raises(TypeError, match=r"5 \(int\) was given among the sentences"):
             count([5])
         with pytest.raises(TreeError, match="has no head"):
             count(sentences_of("1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n\n", trees=False))
@@ -96,7 +98,7 @@ def test_what_cannot_be_counted_is_refused(path):
         coverage(path, ["swop"])
     with pytest.raises(ConfigError, match="swap is there twice; a mapping can give each a name of its own"):
         coverage(path, ["swap", make_system("swap")])
-    with pytest.raises(TypeError, match="by its name or as a TransitionSystem, not 5, which is of type int"):
+    with pytest.raises(TypeError, match=r"should be a name or a TransitionSystem, not 5 \(int\)"):
         coverage(path, [5])
 
 

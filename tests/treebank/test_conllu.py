@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 from brute_trees import random_heads
 from conllu_texts import PLAIN, RICH, Pipe, block, parse, rewritten, row
-from tanglewood.errors import FormatError, TreeError
+from tanglewood.errors import ArgumentError, FormatError
 from tanglewood.treebank import Tree, conllu
-from tanglewood.treebank.doc import Doc
 
 # Reading
 
@@ -265,59 +264,17 @@ def test_text_files_are_refused():
 @pytest.mark.parametrize("wrong", [None, 5, b"x.conllu", ["x.conllu"], parse(RICH)[0]])
 def test_what_is_no_file_is_refused_at_once(wrong):
     for attempt in (lambda: conllu.read(wrong), lambda: conllu.write([], wrong)):
-        with pytest.raises(
-            TypeError, match=r'needs a path, "-" or an open binary file, not (None|.*, which is of type)'
-        ):
+        with pytest.raises(ArgumentError, match=r'needs a path, "-" or an open binary file, not .* \(\w+\)$'):
             attempt()
 
 
-def test_sentences_are_taken_from_wherever_they_are(tmp_path):
-    path = tmp_path / "garden.conllu"
-    path.write_text(RICH)
-    sentences = parse(RICH)
-
+def test_any_object_that_names_a_file_is_a_path(tmp_path):
     class Elsewhere(os.PathLike):
         def __fspath__(self):
-            return str(path)
+            return str(tmp_path / "garden.conllu.gz")
 
-    with path.open("rb") as file:
-        sources = [path, str(path), Elsewhere(), file, sentences, iter(sentences), Doc(RICH, sentences)]
-        for source in sources:
-            found = list(conllu.sentences_from(source))
-            assert [sentence.to_text() for sentence in found] == [sentence.to_text() for sentence in sentences]
-    assert list(conllu.sentences_from(sentences[1])) == [sentences[1]]
-    target = tmp_path / "copy.conllu"
-    assert conllu.write(path, target) == 2
-    assert target.read_text() == RICH
-    assert conllu.write(sentences[1], target) == 1
-
-
-def test_sentences_of_a_file_may_lack_trees_if_told_so(tmp_path):
-    path = tmp_path / "bare.conllu"
-    path.write_text(block(row(1, "_")))
-    assert len(list(conllu.sentences_from(path, trees=False))) == 1
-    with pytest.raises(TreeError, match="has no head"):
-        list(conllu.sentences_from(path))
-
-
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        (None, "given as a path, an open binary file or an iterable of Sentence, not None"),
-        (5, "an iterable of Sentence, not 5, which is of type int"),
-        (b"abc", "not b'abc', which is of type bytes"),
-        (["a.conllu"], "this should be a Sentence: 'a.conllu', which is of type str; read\\(\\) gives those of a file"),
-        (parse(RICH)[0][:2], "this should be a Sentence: <Word 1: Let>, which is of type Word"),
-        ([5] * 1000, "this should be a Sentence: 5, which"),
-        (range, "not <class 'range'>, which is of type type"),
-    ],
-)
-def test_what_has_no_sentences_is_refused(wrong, said, tmp_path):
-    with pytest.raises(TypeError, match=said):
-        list(conllu.sentences_from(wrong))
-    with pytest.raises(TypeError, match=said):
-        conllu.write(wrong, tmp_path / "x.conllu")
-    assert list(tmp_path.iterdir()) == []
+    assert conllu.write(parse(RICH), Elsewhere()) == 2
+    assert [sentence.sent_id for sentence in conllu.read(Elsewhere())] == ["moss-1", "moss-2"]
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):

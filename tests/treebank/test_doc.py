@@ -42,10 +42,10 @@ def test_a_document_without_sentences_is_one():
 
 
 def test_what_is_no_document_is_refused():
-    with pytest.raises(TypeError, match="the text of a document should be a str, not NoneType"):
+    with pytest.raises(TypeError, match=r"the text of a document should be a str, not None \(NoneType\)"):
         Doc(None, [])
-    with pytest.raises(TypeError, match="this should be a Sentence: 'Rain!', which is of type str"):
-        Doc("Rain!", ["Rain!"])
+    with pytest.raises(TypeError, match=r"5 \(int\) was given among the sentences"):
+        Doc("Rain!", [5])
 
 
 def test_a_document_as_data_is_what_its_sentences_are(doc):

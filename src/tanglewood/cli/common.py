@@ -183,9 +183,9 @@ class Reading:
     def _parsed(self, name: str, texts: Iterable[str]) -> Iterator[Sentence]:
         """Parse a text, and say so."""
         use_one_matrix_thread()
-        model = self.model or f"{ENGLISH} (-m names another)"
-        print(f"{name}text parsed with {model}", file=sys.stderr)
-        return parse_text(texts, self.model)
+        found = parse_text(texts, self.model)  # an error if there is no such model
+        print(f"{name}text parsed with {self.model or f'{ENGLISH} (-m names another)'}", file=sys.stderr)
+        return found
 
     @contextmanager
     def opened(self, file: str) -> Iterator[tuple[str | BinaryIO, Progress]]:

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 from tanglewood.core.state import State
 from tanglewood.core.system import TransitionSystem
-from tanglewood.errors import ConfigError, UndecidedError
-from tanglewood.files import described
+from tanglewood.errors import ArgumentError, ConfigError, UndecidedError, given
 from tanglewood.measure.labels import LabelNumbers
 from tanglewood.systems import SYSTEMS, make_system
-from tanglewood.treebank.conllu import Sentences, sentences_from
+from tanglewood.treebank.sources import SentenceSource, sentences_from
 
 if TYPE_CHECKING:
     from tanglewood.treebank.tree import Tree
 
 
 def coverage(
-    source: Sentences, systems: str | Iterable[str | TransitionSystem] | Mapping[str, TransitionSystem] | None = None
+    source: SentenceSource,
+    systems: str | Iterable[str | TransitionSystem] | Mapping[str, TransitionSystem] | None = None,
 ) -> Coverage:
     """Count which systems derive the trees of a treebank: a path, an open file, a document or any sentences.
 
@@ -42,7 +42,7 @@ def _named(
     for system in SYSTEMS if systems is None else systems:
         made = make_system(system) if isinstance(system, str) else system
         if not isinstance(made, TransitionSystem):
-            raise TypeError(f"a system should be given by its name or as a TransitionSystem, not {described(system)}")
+            raise ArgumentError(f"a system should be a name or a TransitionSystem, not {given(system)}")
         if made.name in found:
             raise ConfigError(f"{made.name} is there twice; a mapping can give each a name of its own")
         found[made.name] = made

@@ -8,13 +8,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tanglewood.treebank.conllu import Sentences, sentences_from
+from tanglewood.treebank.sources import SentenceSource, sentences_from
 
 if TYPE_CHECKING:
     from tanglewood.treebank.sentence import Sentence
 
 
-def stats(source: Sentences, *, worst: int = 0) -> TreebankStats:
+def stats(source: SentenceSource, *, worst: int = 0) -> TreebankStats:
     """Count how non-projective a treebank is: a path, an open file, a document or any sentences.
 
     So many of the most crossing sentences are kept as ``worst``.

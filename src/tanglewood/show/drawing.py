@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tanglewood.errors import ConfigError
-from tanglewood.files import Source, described
+from tanglewood.errors import ArgumentError, ConfigError, given
+from tanglewood.files import Source
 from tanglewood.show import LEAST_COLUMNS, LEAST_PIXELS, html
 from tanglewood.show.formats import DRAWINGS, Look, save
 from tanglewood.show.layout import check_lengths, clean
@@ -111,7 +111,7 @@ def draw_sentences(
 def _second(sentence: Sentence, other: Tree | Sentence) -> Tree:
     """Return the tree to compare a sentence with."""
     if not isinstance(other, Tree | Sentence):
-        raise TypeError(f"what a sentence is compared with should be a Tree or a Sentence, not {described(other)}")
+        raise ArgumentError(f"what a sentence is compared with should be a Tree or a Sentence, not {given(other)}")
     if len(other) != len(sentence):
         raise ConfigError(f"a tree of {len(other)} words cannot be compared with a sentence of {len(sentence)}")
     if isinstance(other, Tree):

@@ -1,22 +1,23 @@
 """CoNLL-U and CoNLL-X in and out: streaming, and byte for byte what was read."""
 
-import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import BinaryIO, NamedTuple, NoReturn, cast
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, NoReturn
 
 from tanglewood.errors import ConfigError, FormatError, LocatedError
-from tanglewood.files import DAMAGED, READ_SIZE, Source, check_source, damaged, described, opened, writing
+from tanglewood.files import DAMAGED, READ_SIZE, Source, check_source, damaged, opened, writing
 from tanglewood.treebank.scan import block_ends
 from tanglewood.treebank.sentence import BLANK, BOM, ID, SPAN_PLACE, Sentence, comment_value, number_of, scan_block
+
+if TYPE_CHECKING:
+    from tanglewood.treebank.sources import SentenceSource
 
 FORMATS = ("conllu", "conllx")
 UPOS_TAGS = frozenset(
     "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X _".split()  # noqa: SIM905
 )
-Sentences = Source | Sentence | Iterable[Sentence]  # whatever has sentences in it, a document too
 CONLLU_COMMENT = re.compile(r"#\s*(text\s*=|newdoc\b|newpar\b|global\.columns\b)")
 
 
@@ -53,30 +54,6 @@ def _read(source: Source, on_error: Callable[[LocatedError], object] | None, *, 
                 format_ = "conllu" if surely_conllu or UPOS_TAGS.issuperset(sentence.upos) else "conllx"
             sentence.format = format_
             yield sentence
-
-
-def sentences_from(source: Sentences, *, trees: bool = True) -> Iterator[Sentence]:
-    """Give sentences wherever they come from: a path, an open binary file, a document, any iterable, one sentence.
-
-    With ``trees=False`` those of a file need not have trees.
-    """
-    if isinstance(source, Sentence):
-        return iter((source,))
-    if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
-        return read(cast("Source", source), trees=trees)
-    if isinstance(source, bytes | bytearray) or not isinstance(source, Iterable):
-        raise TypeError(
-            "sentences should be given as a path, an open binary file or an iterable of Sentence, "
-            f"not {described(source)}"
-        )
-    return _only_sentences(source)
-
-
-def _only_sentences(items: Iterable[Sentence]) -> Iterator[Sentence]:
-    for item in items:
-        if not isinstance(item, Sentence):
-            raise TypeError(f"this should be a Sentence: {described(item)}; read() gives those of a file")
-        yield item
 
 
 class Batch(NamedTuple):
@@ -219,12 +196,16 @@ def _id_problem(text: str, size: int) -> str:
     return f"{text!r} is no word number; the next word should be {size + 1}"
 
 
-def write(sentences: Sentences, target: Source) -> int:
+def write(sentences: "SentenceSource", target: Source) -> int:
     """Write sentences one by one to a path (.gz and .xz compressed), "-" for standard output, or a binary file.
+
+    They come from wherever :func:`sentences_from` takes them, and need no trees.
 
     A path is written under another name in the same folder and renamed at the end, so that it never holds half a
     file and may be the file the sentences are read from. Returns the number of sentences.
     """
+    from tanglewood.treebank.sources import sentences_from
+
     return write_blocks((sentence.to_bytes() for sentence in sentences_from(sentences, trees=False)), target)
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, overload
 
-from tanglewood.treebank.conllu import joined, sentences_from
+from tanglewood.errors import ArgumentError, given
+from tanglewood.treebank.conllu import joined
 from tanglewood.treebank.record import sentence_rows
 from tanglewood.treebank.sentence import Sentence
+from tanglewood.treebank.sources import sentences_from
 
 if TYPE_CHECKING:
     from tanglewood.files import Source
@@ -24,7 +26,7 @@ class Doc:
 
     def __init__(self, text: str, sentences: Iterable[Sentence]) -> None:
         if not isinstance(text, str):
-            raise TypeError(f"the text of a document should be a str, not {type(text).__name__}")
+            raise ArgumentError(f"the text of a document should be a str, not {given(text)}")
         self.text = text
         self.sentences = list(sentences_from(sentences))
 
