@@ -21,7 +21,6 @@ from tanglewood.errors import FormatError, ModelError
 from tanglewood.parser import ParseOptions, Parser
 from tanglewood.pipeline import Pipeline, bundled_model, with_tags
 from tanglewood.run.corpus import BatchParser, parse_batches
-from tanglewood.show.record import record
 from tanglewood.text import tagger
 from tanglewood.text.raw import gold_text
 from tanglewood.text.reading import Seen, is_treebank, read_text
@@ -104,7 +103,7 @@ def test_multiword_tokens_are_split_into_their_words(pipeline):
     first, *_ = pipeline.parse_text(TEXT)
     assert first.forms[:2] == ["Ta", "wug"]
     assert surface(first)[0][0] == "Tawug"
-    assert record(first)["multiword"] == [{"first": 1, "last": 2, "form": "Tawug", "start": 0, "end": 5}]
+    assert first.to_dict()["multiword"] == [{"first": 1, "last": 2, "form": "Tawug", "start": 0, "end": 5}]
 
 
 def test_what_is_learnt_is_right(pipeline):

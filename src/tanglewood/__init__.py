@@ -11,10 +11,20 @@ if TYPE_CHECKING:
     from tanglewood.core.state import State as State
     from tanglewood.core.system import TransitionSystem as TransitionSystem
     from tanglewood.derivation import trace as trace
+    from tanglewood.errors import ArgumentError as ArgumentError
+    from tanglewood.errors import ConfigError as ConfigError
+    from tanglewood.errors import FormatError as FormatError
+    from tanglewood.errors import ModelError as ModelError
+    from tanglewood.errors import OracleError as OracleError
+    from tanglewood.errors import TanglewoodError as TanglewoodError
+    from tanglewood.errors import TreeError as TreeError
+    from tanglewood.measure.coverage import coverage as coverage
     from tanglewood.measure.scores import evaluate as evaluate
+    from tanglewood.measure.stats import stats as stats
     from tanglewood.parser import Parser as Parser
     from tanglewood.parser import load as load
     from tanglewood.pipeline import Pipeline as Pipeline
+    from tanglewood.show.drawing import Drawing as Drawing
     from tanglewood.systems import SYSTEMS as SYSTEMS
     from tanglewood.systems import make_system as make_system
     from tanglewood.systems.swap import maximal_projective_components as maximal_projective_components
@@ -22,19 +32,32 @@ if TYPE_CHECKING:
     from tanglewood.transforms.pseudo_projective import projectivize as projectivize
     from tanglewood.treebank.conllu import read as read
     from tanglewood.treebank.conllu import write as write
+    from tanglewood.treebank.doc import Doc as Doc
     from tanglewood.treebank.sentence import Sentence as Sentence
     from tanglewood.treebank.tree import Tree as Tree
+    from tanglewood.treebank.word import Word as Word
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "ArgumentError": "errors",
+    "ConfigError": "errors",
+    "Doc": "treebank.doc",
+    "Drawing": "show.drawing",
+    "FormatError": "errors",
+    "ModelError": "errors",
+    "OracleError": "errors",
     "Parser": "parser",
     "Pipeline": "pipeline",
     "SYSTEMS": "systems",
     "Sentence": "treebank.sentence",
     "State": "core.state",
+    "TanglewoodError": "errors",
     "TransitionSystem": "core.system",
     "Tree": "treebank.tree",
+    "TreeError": "errors",
+    "Word": "treebank.word",
+    "coverage": "measure.coverage",
     "deprojectivize": "transforms.pseudo_projective",
     "evaluate": "measure.scores",
     "load": "parser",
@@ -42,6 +65,7 @@ _HOMES = {
     "maximal_projective_components": "systems.swap",
     "projectivize": "transforms.pseudo_projective",
     "read": "treebank.conllu",
+    "stats": "measure.stats",
     "trace": "derivation",
     "write": "treebank.conllu",
 }

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 from tanglewood.core.actions import Actions
 from tanglewood.core.state import State
 from tanglewood.core.system import TransitionSystem
-from tanglewood.errors import ConfigError, OracleError
+from tanglewood.errors import ArgumentError, ConfigError, OracleError, given
+from tanglewood.learners.tag_candidates import tags_to_give
+from tanglewood.systems import make_system
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tree import Tree
 
@@ -100,13 +102,35 @@ def _derive(actions: Actions, s: State, decide: Callable[[State], Decision]) -> 
         arc = (head, label or "", dependent) if head >= 0 else None
 
 
-def trace(system: TransitionSystem, tree: Tree, oracle: str | None = None, tags: Sequence[str] = ()) -> Iterator[Step]:
-    """Give the initial configuration and then every move of the oracle's derivation of the tree.
+def trace(
+    source: Sentence | Tree,
+    system: str | TransitionSystem = "swap",
+    oracle: str | None = None,
+    **options: Any,  # noqa: ANN401 - options of systems
+) -> Iterator[Step]:
+    """Give the initial configuration and then every move of the oracle's derivation of a tree.
 
-    The tags of words are shown where the system gives tags.
+    The system is given by its name, with its ``options``, or as an instance; without a name its first oracle is taken.
+    Where the system gives tags, those of a sentence are shown.
 
     Raises OracleError after the last move that could be made if the system does not cover the tree.
     """
+    if isinstance(source, TransitionSystem | str) or isinstance(system, Sentence | Tree):
+        raise ArgumentError('trace takes the sentence or tree first, then the system: trace(sentence, system="swap")')
+    if not isinstance(source, Sentence | Tree):
+        raise ArgumentError(f"trace needs a Sentence or a Tree, not {given(source)}")
+    if isinstance(system, str):
+        system = make_system(system, **options)
+    elif not isinstance(system, TransitionSystem):
+        raise ArgumentError(f"the system should be a name or a TransitionSystem, not {given(system)}")
+    elif options:
+        raise ConfigError(f"{', '.join(options)}: a system that is made already has its options")
+    if isinstance(source, Tree):
+        return _trace(system, source, oracle, ())
+    return _trace(system, source.tree, oracle, tags_to_give(system, source))
+
+
+def _trace(system: TransitionSystem, tree: Tree, oracle: str | None, tags: Sequence[str]) -> Iterator[Step]:
     actions = Actions(system, list(dict.fromkeys(tree.labels[1:])), tags=list(dict.fromkeys(tags)))
     guide = system.oracle(oracle)
     guide.bind(tree.heads, actions.label_numbers(tree), actions.tag_numbers(tags) if tags else None)

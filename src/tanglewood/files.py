@@ -11,28 +11,36 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from tanglewood.errors import FormatError
+from tanglewood.errors import ArgumentError, FormatError, given
 
 READ_SIZE = 1 << 17
 GZIP_MAGIC, XZ_MAGIC = b"\x1f\x8b", b"\xfd7zXZ\x00"
 DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)  # what reading compressed data may raise
 
-Source = str | Path | BinaryIO
+Source = str | os.PathLike[str] | BinaryIO
+
+
+def check_source(source: object, mode: str = "rb") -> None:
+    """Raise an ArgumentError unless this is a path or an open binary file; ``mode`` is how it is to be opened."""
+    method = "read" if mode == "rb" else "write"
+    if isinstance(source, io.TextIOBase):
+        raise ArgumentError(f"{method}() needs a binary file; open it with mode {mode!r}")
+    if not isinstance(source, str | os.PathLike) and not hasattr(source, method):
+        raise ArgumentError(f'{method}() needs a path, "-" or an open binary file, not {given(source)}')
 
 
 @contextmanager
 def opened(source: Source) -> Iterator[tuple[BinaryIO, str]]:
     """Give the decompressed binary stream and its name for messages; closed at the end if it was opened here."""
-    if isinstance(source, io.TextIOBase):
-        raise TypeError("read() needs a binary file; open it with mode 'rb'")
+    check_source(source)
     with ExitStack() as stack:
         raw: BinaryIO
-        if not isinstance(source, str | Path):
+        if not isinstance(source, str | os.PathLike):
             raw, name = source, str(getattr(source, "name", "<stream>"))
-        elif str(source) == "-":
+        elif os.fspath(source) == "-":
             raw, name = sys.stdin.buffer, "<stdin>"
         else:
-            raw, name = stack.enter_context(Path(source).open("rb")), str(source)
+            raw, name = stack.enter_context(Path(source).open("rb")), os.fspath(source)
         start = peek(raw, len(XZ_MAGIC))
         unpacked: gzip.GzipFile | lzma.LZMAFile
         if start.startswith(GZIP_MAGIC):
@@ -72,12 +80,11 @@ def writing(target: Source, *, packed: bool = True) -> Iterator[BinaryIO]:
 
     With ``packed`` what goes to a path that ends in .gz or .xz is compressed.
     """
-    if isinstance(target, io.TextIOBase):
-        raise TypeError("write() needs a binary file; open it with mode 'wb'")
-    if not isinstance(target, str | Path):
+    check_source(target, "wb")
+    if not isinstance(target, str | os.PathLike):
         yield target
         return
-    if str(target) == "-":
+    if os.fspath(target) == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return

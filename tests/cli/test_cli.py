@@ -216,7 +216,7 @@ def test_coverage_takes_files_before_and_after_the_systems(capsys):
     after = run_json(capsys, "coverage", FIGURE_1, "--system", "swap", "--system", "planar")
     assert after == run_json(capsys, "coverage", "--system", "swap", "planar", FIGURE_1)
     assert main(["coverage", "--system", "swap"]) == 1
-    assert "no FILE" in capsys.readouterr().err
+    assert "no FILE or TEXT" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -269,6 +269,17 @@ def test_convert_without_options_copies_byte_for_byte(tmp_path, capfdbinary):
     assert gzip.decompress(target.read_bytes()) == text
 
 
+@pytest.mark.parametrize("name", ["x.jpg", "x.svg", "x.conllu.bz2", "x.txt.gz"])
+def test_convert_writes_no_conll_to_a_name_that_promises_something_else(tmp_path, capsys, name):
+    target = tmp_path / name
+    assert main(["convert", FIGURE_1, "-o", str(target)]) == 1
+    wanted = "the name should end in one of .conllu, .conll, .conllx, or --to say what to write"
+    assert f"{target}: {wanted}" in capsys.readouterr().err
+    assert not target.exists()
+    assert main(["convert", FIGURE_1, "-o", str(target), "--to", "conllu"]) == 0
+    assert target.exists()
+
+
 def test_convert_projectivizes_and_back(tmp_path):
     for scheme, restored in (("head", True), ("path", False), ("head+path", True)):
         flat, back = tmp_path / "flat.conllu", tmp_path / "back.conllu"
@@ -314,6 +325,10 @@ def test_a_bad_sentence_stops_is_skipped_or_is_reported(capsys, half_bad, comman
 
 def test_a_missing_file_and_a_missing_sentence_are_named(capsys):
     assert main(["stats", "no-such-file.conllu"]) == 1
+    assert (
+        "no-such-file.conllu: there is no such file; text without a space in it needs --text" in capsys.readouterr().err
+    )
+    assert main(["convert", "no-such-file.conllu"]) == 1
     assert "no-such-file.conllu: No such file or directory" in capsys.readouterr().err
     assert main(["draw", FIGURE_1, "--sentence", "7"]) == 1
     assert "there is no sentence 7 among its 1 sentence" in capsys.readouterr().err

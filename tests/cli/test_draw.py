@@ -1,13 +1,12 @@
 """The command `draw`: what it draws, from what, into what, and how it says that something is wrong."""
 
+import io
 import sys
-from types import ModuleType, SimpleNamespace
 
 import pytest
 
+from fake_pipeline import fake_pipeline
 from tanglewood.cli import main
-from tanglewood.cli.common import is_text
-from tanglewood.treebank.sentence import Sentence
 
 WORDS = """# sent_id = {0}
 # text = Birds sing
@@ -26,40 +25,8 @@ def treebank(tmp_path):
 
 @pytest.fixture
 def pipeline(monkeypatch):
-    """A pipeline that makes one chain of each line of text; it notes which model was asked for."""
-    loaded = []
-
-    def parse_text(text):
-        sentences = []
-        for line in text.split("\n"):
-            words = [
-                (str(i), w, "_", "X", "_", "_", str(i - 1), "dep", "_", "_") for i, w in enumerate(line.split(), 1)
-            ]
-            sentences.append(Sentence.build(words, [f"text = {line}"]))
-        return sentences
-
-    class Pipeline:
-        @staticmethod
-        def load(path=None):
-            loaded.append(path)
-            return SimpleNamespace(parse_text=parse_text)
-
-    module = ModuleType("tanglewood.pipeline")
-    module.Pipeline = Pipeline
-    monkeypatch.setitem(sys.modules, "tanglewood.text", ModuleType("tanglewood.text"))
-    monkeypatch.setitem(sys.modules, "tanglewood.pipeline", module)
-    return loaded
-
-
-def test_what_has_a_space_in_it_and_is_no_file_is_text(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "my trees.conllu").touch()
-    assert is_text("Birds sing")
-    assert is_text("Birds\nsing")
-    assert is_text("word " * 5000)  # no path may be that long
-    assert not is_text("my trees.conllu")
-    assert not is_text("trees.conllu")
-    assert not is_text("-")
+    """What parses text makes one chain of each line; it notes which model was asked for."""
+    return fake_pipeline(monkeypatch)
 
 
 def test_text_is_parsed_and_drawn(capsys, pipeline):
@@ -69,6 +36,23 @@ def test_text_is_parsed_and_drawn(capsys, pipeline):
     assert "▼" in out
     assert main(["draw", "Birds sing", "-m", "cs.tw"]) == 0
     assert pipeline == [None, "cs.tw"]
+    assert capsys.readouterr().err == "text parsed with cs.tw\n"
+
+
+def test_a_text_file_and_standard_input_are_parsed_and_one_sentence_is_drawn(capsys, pipeline, tmp_path, monkeypatch):
+    path = tmp_path / "birds.txt"
+    path.write_text("One bird\nTwo birds\n")
+    assert main(["draw", str(path)]) == 0
+    out, err = capsys.readouterr()
+    assert out.count("▼") == 2
+    assert err == f"{path}: text parsed with the English model of tanglewood (-m names another)\n"
+    assert main(["draw", str(path), "--all"]) == 0
+    assert capsys.readouterr().out.count("▼") == 4
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"Three birds\n")))
+    assert main(["draw", "-"]) == 0
+    out, err = capsys.readouterr()
+    assert "Three" in out
+    assert err.startswith("<stdin>: text parsed with")
 
 
 def test_all_sentences_of_a_text_are_drawn_or_one_is_chosen(capsys, pipeline, tmp_path):
@@ -84,9 +68,9 @@ def test_all_sentences_of_a_text_are_drawn_or_one_is_chosen(capsys, pipeline, tm
 
 def test_a_model_for_a_file_and_a_missing_file_are_errors(capsys, treebank):
     assert main(["draw", str(treebank), "-m", "model.tw"]) == 1
-    assert "-m is for raw text" in capsys.readouterr().err
+    assert f"{treebank} is a treebank; -m is for text" in capsys.readouterr().err
     assert main(["draw", "missing.conllu"]) == 1
-    assert "missing.conllu: No such file" in capsys.readouterr().err
+    assert "missing.conllu: there is no such file" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -109,7 +93,7 @@ def test_the_format_follows_from_the_ending(treebank, tmp_path, name, start):
 def test_an_unknown_ending_is_an_error_unless_the_format_is_given(capsys, treebank, tmp_path):
     target = str(tmp_path / "x.pdf")
     assert main(["draw", str(treebank), "-o", target]) == 1
-    assert "should end in one of .txt, .svg, .html, .tex, .png" in capsys.readouterr().err
+    assert "should end in one of .txt, .html, .htm, .svg, .png, .tex, or --format say" in capsys.readouterr().err
     assert main(["draw", str(treebank), "-o", target, "--format", "tikz"]) == 0
     assert main(["draw", str(treebank), "-o", str(tmp_path / "noending")]) == 0
 

@@ -216,7 +216,7 @@ def test_one_decoder_serves_several_threads():
 def test_the_tree_can_be_traced():
     system = make_system("attardi-all")
     decoded = system.exact().best(ground_truth_scores(4, 1))
-    steps = list(trace(system, Tree(list(decoded.heads[1:]))))
+    steps = list(trace(Tree(list(decoded.heads[1:])), system))
     assert len(steps) == len(decoded.moves) + 1
     assert steps[-1].stack == [0]
 

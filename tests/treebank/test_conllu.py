@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from brute_trees import random_heads
 from conllu_texts import PLAIN, RICH, Pipe, block, parse, rewritten, row
-from tanglewood.errors import FormatError
+from tanglewood.errors import ArgumentError, FormatError
 from tanglewood.treebank import Tree, conllu
 
 # Reading
@@ -259,6 +259,22 @@ def test_text_files_are_refused():
         next(conllu.read(io.StringIO(RICH)))
     with pytest.raises(TypeError, match="wb"):
         conllu.write([], io.StringIO())
+
+
+@pytest.mark.parametrize("wrong", [None, 5, b"x.conllu", ["x.conllu"], parse(RICH)[0]])
+def test_what_is_no_file_is_refused_at_once(wrong):
+    for attempt in (lambda: conllu.read(wrong), lambda: conllu.write([], wrong)):
+        with pytest.raises(ArgumentError, match=r'needs a path, "-" or an open binary file, not .* \(\w+\)$'):
+            attempt()
+
+
+def test_any_object_that_names_a_file_is_a_path(tmp_path):
+    class Elsewhere(os.PathLike):
+        def __fspath__(self):
+            return str(tmp_path / "garden.conllu.gz")
+
+    assert conllu.write(parse(RICH), Elsewhere()) == 2
+    assert [sentence.sent_id for sentence in conllu.read(Elsewhere())] == ["moss-1", "moss-2"]
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):

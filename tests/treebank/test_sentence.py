@@ -89,11 +89,30 @@ def test_notebooks_draw_a_sentence_that_has_a_tree():
     assert parse(block(row(1, "_")), trees=False)[0]._repr_svg_() is None
 
 
-def test_sentences_can_be_pickled():
-    sentence = parse(RICH)[0]
+def test_sentences_can_be_pickled_with_their_place_and_format():
+    for text in (RICH, "\n\n" + RICH, "\ufeff" + RICH, PLAIN):
+        for sentence in parse(text):
+            copy = pickle.loads(pickle.dumps(sentence))
+            assert copy.to_bytes() == sentence.to_bytes()
+            assert copy.tree == sentence.tree
+            assert copy.words == sentence.words
+            assert (copy.file, copy.line, copy.format) == (sentence.file, sentence.line, sentence.format)
+
+
+def test_a_pickle_is_the_block_and_little_more():
+    sentence = parse(block(*(row(i, "0") for i in range(1, 200))))[0]
+    before = len(pickle.dumps(sentence))
+    assert len(sentence.words) == 199
+    assert sentence.nonprojective == frozenset()
+    assert sentence.offsets == [None] * 199
+    assert len(pickle.dumps(sentence)) == before < len(sentence.to_bytes()) + 200
+
+
+def test_a_sentence_without_a_tree_has_none_after_pickling():
+    (sentence,) = parse(block(row(1, "2"), row(2, "1")), trees=False)
     copy = pickle.loads(pickle.dumps(sentence))
-    assert copy.to_text() == sentence.to_text()
-    assert copy.tree == sentence.tree
+    with pytest.raises(TreeError, match="<stream>:1: no word has head 0"):
+        copy.tree  # noqa: B018
 
 
 def test_build_makes_a_sentence_of_columns():

@@ -12,12 +12,15 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from tanglewood.cli.inputs import ENGLISH, check_folder, is_text, parse_text
 from tanglewood.errors import ConfigError, LocatedError
 from tanglewood.measure.clock import minutes
 
 if TYPE_CHECKING:
     from tanglewood.core.system import TransitionSystem
     from tanglewood.treebank.sentence import Sentence
+
+IDLE = "-m is for text: a treebank should have its trees already (tanglewood parse makes new ones)"
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
@@ -28,18 +31,17 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
         self._action_max_length = 15
 
 
-def add_reading(parser: argparse.ArgumentParser, *, files: str | int = "+", text: str = "") -> None:
+def add_reading(parser: argparse.ArgumentParser, *, files: str | int = "+", text: bool = False) -> None:
     """Add the files, as many as argparse's nargs says, and what to do about bad sentences.
 
-    Where raw text may stand for a file ``text`` says so; with "*" standard input is read if nothing is given.
+    With ``text`` raw text may stand for a file.
     """
     parser.add_argument(
         "files",
         nargs=files,
-        default=["-"] if text else [],
         metavar="FILE|TEXT" if text else "FILE",
-        help=f"{text or 'CoNLL-U or CoNLL-X'}, plain, .gz or .xz; - is stdin"
-        + ("; what has a space in it and is no file is text itself" if text else ""),
+        help=f"{'text, ' if text else ''}CoNLL-U or CoNLL-X, plain, .gz or .xz; - is stdin"
+        + ("; what has a space in it and is not the name of a file is text itself" if text else ""),
     )
     parser.add_argument(
         "--on-error",
@@ -50,11 +52,13 @@ def add_reading(parser: argparse.ArgumentParser, *, files: str | int = "+", text
     )
 
 
-def is_text(argument: str, *, forced: bool = False) -> bool:
-    """Tell whether an argument is raw text: there is white space in it, or text is forced, and no file of that name."""
-    if argument == "-" or not (forced or any(map(str.isspace, argument))):
-        return False
-    return not os.path.exists(argument)  # noqa: PTH110 - a text may be too long for a path
+def add_text(parser: argparse.ArgumentParser, *, forced: bool = True) -> None:
+    """Add what says how raw text is parsed before anything is done with it."""
+    parser.add_argument(
+        "-m", "--model", metavar="MODEL", help="parses text (default: the English one that comes with tanglewood)"
+    )
+    if forced:
+        parser.add_argument("--text", action="store_true", help="the input is text, whatever it looks like")
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -121,25 +125,70 @@ def use_one_matrix_thread() -> None:
 
 
 class Reading:
-    """Reads the sentences of one file after another, shows progress, and keeps book of bad sentences."""
+    """Reads the sentences of one file after another, shows progress, and keeps book of bad sentences.
 
-    def __init__(self, args: argparse.Namespace) -> None:
+    With ``texts`` raw text is parsed first, by the model that ``args`` names or the bundled one. ``idle`` is what is
+    wrong with naming a model for a treebank; nothing if it is empty.
+    """
+
+    def __init__(self, args: argparse.Namespace, *, texts: bool = False, idle: str = IDLE) -> None:
         self.on_error: str = args.on_error
         self.errors: list[LocatedError] = []
+        self.texts = texts
+        self.idle = idle
+        self.command: str = args.command
+        self.model: str | None = args.model if texts else None
+        self.forced: bool = texts and getattr(args, "text", False)
+        self.forcible = hasattr(args, "text")
+
+    def is_text(self, argument: str) -> bool:
+        """Tell whether an argument is text itself, where that is taken; an error names what is wrong with it."""
+        if self.texts:
+            return is_text(argument, command=self.command, forced=self.forced, forcible=self.forcible)
+        check_folder(argument, self.command)
+        return False
 
     def sentences(self, file: str, *, trees: bool = True) -> Iterator[Sentence]:
-        """Give the sentences of a file; with trees=False they need not have heads."""
-        from tanglewood.treebank.conllu import read
-
+        """Give the sentences of a file or text; with trees=False those of a treebank need not have heads."""
+        if self.is_text(file):
+            yield from self._parsed("", [file])
+            return
         with self.opened(file) as (source, progress):
-            for sentence in read(source, on_error=self.note, trees=trees):
+            for sentence in self._found(source, trees=trees):
                 progress.step()
                 yield sentence
+
+    def _found(self, source: str | BinaryIO, *, trees: bool) -> Iterator[Sentence]:
+        """Give the sentences of a treebank as they are, those of a text parsed."""
+        from tanglewood.treebank.conllu import read
+
+        if not self.texts:
+            yield from read(source, on_error=self.note, trees=trees)
+            return
+        from tanglewood.files import opened
+        from tanglewood.text.reading import Seen, read_text
+
+        with opened(source) as (stream, name):
+            seen = Seen(stream, name)
+            if self.forced or not seen.is_treebank:
+                yield from self._parsed(f"{name}: ", read_text(seen.as_stream(), name))
+                return
+            if self.model is not None and self.idle:
+                raise ConfigError(f"{name} is a treebank; {self.idle}")
+            yield from read(seen.as_stream(), on_error=self.note, trees=trees)
+
+    def _parsed(self, name: str, texts: Iterable[str]) -> Iterator[Sentence]:
+        """Parse a text, and say so."""
+        use_one_matrix_thread()
+        found = parse_text(texts, self.model)  # an error if there is no such model
+        print(f"{name}text parsed with {self.model or f'{ENGLISH} (-m names another)'}", file=sys.stderr)
+        return found
 
     @contextmanager
     def opened(self, file: str) -> Iterator[tuple[str | BinaryIO, Progress]]:
         """Give a file to read from, and the line that shows how far it is read."""
         with ExitStack() as stack:
+            check_folder(file, self.command)
             raw: BinaryIO = sys.stdin.buffer if file == "-" else stack.enter_context(Path(file).open("rb"))
             yield "-" if file == "-" else raw, stack.enter_context(Progress(file, raw))
 
@@ -159,16 +208,6 @@ class Reading:
                 for error in self.errors:
                     print(f"  {error}", file=sys.stderr)
         return 1 if self.errors and self.on_error == "report" else 0
-
-
-def choose_sentence(args: argparse.Namespace, *, trees: bool = True) -> Sentence:
-    """Return the sentence asked for by --sentence or --sent-id, by default the first; it may lack a tree if told so."""
-    (file,) = args.files
-    reading = Reading(args)
-    try:
-        return choose_from(reading.sentences(file, trees=trees), args, file)[1]
-    finally:
-        reading.close()
 
 
 def choose_from(sentences: Iterable[Sentence], args: argparse.Namespace, source: str) -> tuple[int, Sentence]:

@@ -45,8 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Convert all files into one output."""
+    from tanglewood.show.formats import FORMATS, format_of_name
     from tanglewood.treebank.conllu import write
 
+    if args.to is None:
+        format_of_name(args.output, {"conllu": FORMATS["conllu"]}, remedy=", or --to say what to write")
     reading = Reading(args)
     write(_converted(args, reading), args.output)
     return reading.close()

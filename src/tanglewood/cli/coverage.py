@@ -10,11 +10,13 @@ from tanglewood.cli.common import (
     add_json,
     add_reading,
     add_system_options,
+    add_text,
     make_systems,
     percent,
     print_json,
     print_table,
 )
+from tanglewood.cli.inputs import shown_name
 from tanglewood.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -27,12 +29,14 @@ EXAMPLES = """\
   tanglewood coverage treebank.conllu
   tanglewood coverage treebank.conllu --system attardi attardi-all --degree 3
   tanglewood coverage treebank.conllu --system attardi --reduces "s0>s1,s1>s0,b0>s1"
+  tanglewood coverage "A hearing is scheduled on the issue today." --system attardi swap
   tanglewood coverage --json *.conllu --system covington --max-degree 1"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    add_reading(parser, files="*")
+    add_reading(parser, files="*", text=True)
+    add_text(parser)
     add_json(parser)
     parser.add_argument(
         "--system", nargs="+", action="extend", metavar="NAME", help="systems to count (default: all; see info)"
@@ -48,12 +52,12 @@ def run(args: argparse.Namespace) -> int:
     # `--system a b FILE` reads naturally, so files behind the names are taken for files.
     names = list(args.system or SYSTEMS)
     files = list(args.files)
-    while names and names[-1] not in SYSTEMS and (names[-1] == "-" or Path(names[-1]).exists()):
+    while names and names[-1] not in SYSTEMS and _is_input(names[-1]):
         files.insert(len(args.files), names.pop())
     if not files:
-        raise ConfigError("there is no FILE to count")
+        raise ConfigError("there is no FILE or TEXT to count")
     systems = make_systems(names or list(SYSTEMS), args)
-    reading = Reading(args)
+    reading = Reading(args, texts=True)
     counts: dict[str, Coverage] = {}
     for file in files:
         counts[file] = Coverage(systems)
@@ -64,6 +68,11 @@ def run(args: argparse.Namespace) -> int:
     else:
         _print(counts, list(systems))
     return reading.close()
+
+
+def _is_input(word: str) -> bool:
+    """Tell whether a word is not meant as the name of a system."""
+    return word == "-" or any(map(str.isspace, word)) or Path(word).exists()
 
 
 def _print(counts: dict[str, Coverage], systems: list[str]) -> None:
@@ -86,7 +95,7 @@ def _print(counts: dict[str, Coverage], systems: list[str]) -> None:
             ["file", "non-proj.", *systems],
             [
                 [
-                    file,
+                    shown_name(file),
                     part.nonprojective_sentences,
                     *(percent(part.covered_nonprojective[name], part.nonprojective_sentences) for name in systems),
                 ]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tanglewood.cli.common import Reading, add_choice, add_reading, choose_from, is_text, use_one_matrix_thread
-from tanglewood.cli.writing import SINGLE, add_writing, drawings, format_of_name, on_screen
+from tanglewood.cli.common import Reading, add_choice, add_reading, add_text, choose_from
+from tanglewood.cli.writing import add_writing, chosen_format, chosen_look
 from tanglewood.errors import ConfigError
+from tanglewood.show.formats import DRAWINGS, Format
 
 if TYPE_CHECKING:
     import argparse
@@ -18,81 +20,58 @@ HELP = "draw trees in the terminal, as SVG, HTML, PNG or TikZ; compare two"
 EXAMPLES = """\
   tanglewood draw examples/figure1.conllu
   tanglewood draw "A hearing is scheduled on the issue today."
+  tanglewood draw letters.txt --all -o letters.html
   tanglewood draw treebank.conllu --sent-id s17 -o s17.svg
   tanglewood draw treebank.conllu --all -o trees.html
   tanglewood draw gold.conllu --compare parsed.conllu --sentence 12"""
-FORMATS = {"tree": ".txt", "svg": ".svg", "html": ".html", "tikz": ".tex", "png": ".png"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    add_reading(parser, files=1, text="CoNLL-U or CoNLL-X")
+    add_reading(parser, files=1, text=True)
+    add_text(parser)
     add_choice(parser)
     parser.add_argument("--all", action="store_true", help="all sentences of the file (tree, html and tikz)")
     parser.add_argument("--compare", metavar="OTHER", help="file with a second analysis of the same sentence")
-    add_writing(parser, FORMATS, "tree")
-    parser.add_argument(
-        "-m", "--model", metavar="MODEL", help="parses TEXT (default: the English one that comes along)"
-    )
+    add_writing(parser, DRAWINGS, "what OUT ends in, or tree")
 
 
 def run(args: argparse.Namespace) -> int:
     """Draw one sentence or more."""
-    from tanglewood.files import writing
-    from tanglewood.show import png
+    from tanglewood.show.formats import write
 
-    kind = _format(args)
-    if kind == "png":
-        png.check_png()
-    found = _chosen(args, kind)
-    others, names = None, ("", "")
+    format_ = chosen_format(args, DRAWINGS, "tree")
+    reading = Reading(args, texts=True)
+    found = _chosen(args, reading, format_)
+    look = chosen_look(args, format_)
     if args.compare is not None:
         others = [other.tree for other in _counterparts(args, found)]
-        names = _names(args)
-    drawn = list(drawings((sentence for _, sentence in found), kind, args, others, names))
-    data = "\n".join(f"{drawing.rstrip()}\n" for drawing in drawn).encode()
-    with writing(args.output) as out:
-        out.write(png.from_svg(drawn[0]) if kind == "png" else data)
+        look = replace(look, others=others, names=_names(args, reading))
+    write([sentence for _, sentence in found], args.output, format_, look)
     return 0
 
 
-def _format(args: argparse.Namespace) -> str:
-    """Return the format that was asked for or follows from the name of the output."""
-    kind = format_of_name(args, FORMATS)
-    if kind is None and args.output != "-" and Path(args.output).suffix:
-        known = ", ".join(FORMATS.values())
-        raise ConfigError(f"-o {args.output}: the name should end in one of {known}, or --format say what to write")
-    if kind == "png" and on_screen(args):
-        raise ConfigError("a terminal shows no PNG; -o should name a file")
-    return kind or "tree"
-
-
-def _chosen(args: argparse.Namespace, kind: str) -> list[tuple[int, Sentence]]:
-    """Return the sentences to draw, with their numbers from 1."""
+def _chosen(args: argparse.Namespace, reading: Reading, format_: Format) -> list[tuple[int, Sentence]]:
+    """Return the sentences to draw, with their numbers from 1: all of a text, but one of a file unless told so."""
     (source,) = args.files
     one = args.sentence is not None or args.sent_id is not None
     if args.all and one:
         raise ConfigError("--all and the choice of one sentence exclude each other")
-    if is_text(source):
-        use_one_matrix_thread()
-        from tanglewood.pipeline import Pipeline
-
-        found: list[Sentence] = Pipeline.load(args.model).parse_text(source)
-        if one or not found:
-            return [choose_from(found, args, "the text")]
-    else:
-        if args.model is not None:
-            raise ConfigError("-m is for raw text; a file should have its trees already (tanglewood parse makes them)")
-        reading = Reading(args)
-        try:
-            if not args.all:
-                return [choose_from(reading.sentences(source), args, source)]
-            found = [*reading.sentences(source)]
-        finally:
-            reading.close()
-    if kind in SINGLE and len(found) > 1:
-        raise ConfigError(f"{len(found)} sentences do not go into one {kind} picture; --sentence should choose one")
-    return [*enumerate(found, 1)]
+    is_text = reading.is_text(source)
+    sentences = reading.sentences(source)
+    try:
+        if one or not (args.all or is_text):
+            return [choose_from(sentences, args, "the text" if is_text else source)]
+        found = [*enumerate(sentences, 1)]
+    finally:
+        reading.close()
+    if not found:
+        raise ConfigError("there is no sentence to draw")
+    if format_.one and len(found) > 1:
+        raise ConfigError(
+            f"{len(found)} sentences do not go into one {format_.name} picture; --sentence should choose one"
+        )
+    return found
 
 
 def _counterparts(args: argparse.Namespace, found: list[tuple[int, Sentence]]) -> list[Sentence]:
@@ -120,8 +99,8 @@ def _counterparts(args: argparse.Namespace, found: list[tuple[int, Sentence]]) -
     return result
 
 
-def _names(args: argparse.Namespace) -> tuple[str, str]:
+def _names(args: argparse.Namespace, reading: Reading) -> tuple[str, str]:
     """Return what the two files are called in a legend: their names, with folders only if need be."""
-    first = "text" if is_text(args.files[0]) else args.files[0]
+    first = "text" if reading.is_text(args.files[0]) else args.files[0]
     short = Path(first).name, Path(args.compare).name
     return short if short[0] != short[1] else (first, args.compare)

@@ -10,10 +10,12 @@ from tanglewood.cli.common import (
     add_json,
     add_reading,
     add_system_options,
+    add_text,
     make_systems,
     print_json,
     print_table,
 )
+from tanglewood.cli.inputs import shown_name
 
 if TYPE_CHECKING:
     import argparse
@@ -27,7 +29,8 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    add_reading(parser)
+    add_reading(parser, text=True)
+    add_text(parser)
     add_json(parser)
     parser.add_argument("--system", default="swap", metavar="NAME", help="transition system (default swap; see info)")
     parser.add_argument("--oracle", metavar="NAME", help="its oracle (default: the first that info lists)")
@@ -46,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
 
         check_plot(args.plot)  # say so now, not after the work
     (system,) = make_systems([args.system], args).values()
-    reading = Reading(args)
+    reading = Reading(args, texts=True)
     times = {}
     for file in args.files:
         times[file] = RunningTime(system, args.oracle)
@@ -55,7 +58,9 @@ def run(args: argparse.Namespace) -> int:
     if args.plot:
         from tanglewood.show.plot import plot_running_time
 
-        plot_running_time(args.plot, [("/".join(Path(file).parts[-2:]), time) for file, time in times.items()])
+        plot_running_time(
+            args.plot, [("/".join(Path(shown_name(file)).parts[-2:]), time) for file, time in times.items()]
+        )
     results = [{"file": file, **time.as_dict()} for file, time in times.items()]
     if args.json:
         print_json(results)
@@ -66,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
             ["file", *(column.replace("_", " ") for column in columns), "swaps/sentence", "a", "R2"],
             [
                 [
-                    result["file"],
+                    shown_name(str(result["file"])),
                     *(result[column] for column in columns),
                     f"{times[str(result['file'])].swaps / max(times[str(result['file'])].sentences, 1):.2f}",
                     f"{result['slope']:.4f}",

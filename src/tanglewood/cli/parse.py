@@ -7,16 +7,16 @@ features where there are none; all else stays as it is, byte for byte.
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from tanglewood.cli.common import Reading, add_reading, is_text, use_one_matrix_thread
-from tanglewood.cli.writing import add_writing, drawings, format_of_name, on_screen
+from tanglewood.cli.common import Reading, add_reading, use_one_matrix_thread
+from tanglewood.cli.inputs import is_text
+from tanglewood.cli.writing import add_writing, chosen_format, chosen_look, on_screen
 from tanglewood.decoders import MOST_MEMORY, MOVE_SEARCHES, SEARCHES, search_help
-from tanglewood.errors import ConfigError
+from tanglewood.show.formats import FORMATS, Format, write
 
 if TYPE_CHECKING:
     import argparse
@@ -37,16 +37,14 @@ EXAMPLES = """\
   tanglewood parse -m arcs.tw --search eisner --confidence words.conllu > trees.conllu
   zcat big.conllu.gz | tanglewood parse -m model.tw --threads 2 - -o big-trees.conllu.gz"""
 
-FORMATS = {"conllu": ".conllu", "tree": "", "svg": ".svg", "html": ".html", "tikz": ".tex", "json": ".json"}
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    add_reading(parser, files="*", text="text, CoNLL-U or CoNLL-X")
+    add_reading(parser, files="*", text=True)
     parser.add_argument(
         "-m", "--model", metavar="MODEL", help="model file made by train (default: the English one of tanglewood)"
     )
-    add_writing(parser, FORMATS, "tree on a terminal, else conllu; json has one object a line")
+    add_writing(parser, FORMATS, "what OUT ends in, or tree on a terminal, else conllu")
     parser.add_argument("--text", action="store_true", help="the input is text, whatever it looks like")
     parser.add_argument("--lines", action="store_true", help="text has one sentence a line")
     parser.add_argument(
@@ -118,7 +116,7 @@ def run(args: argparse.Namespace) -> int:
         max_memory=MOST_MEMORY if args.max_memory is None else args.max_memory << 20,
         show_search=args.show_search,
     )
-    kind = format_of_name(args, FORMATS) or ("tree" if on_screen(args) else "conllu")
+    format_ = chosen_format(args, FORMATS, "tree" if on_screen(args) else "conllu")
     workplace = BatchParser.load(args.model, choices, stop=args.on_error == "stop", tag=args.tag)
     words = 0
     missing = set(OPTIONAL)
@@ -136,7 +134,7 @@ def run(args: argparse.Namespace) -> int:
 
     batches = _batches(args, reading, workplace)
     with closing(parse_batches(batches, workplace, processes=args.threads)) as results:
-        count = _write(blocks(results), kind, args)
+        count = _write(blocks(results), format_, args)
     if words and missing:
         names = ", ".join(name for name in OPTIONAL if name in missing)
         remedy = "" if workplace.pipeline is None else "; --tag fills them in"
@@ -150,28 +148,14 @@ def run(args: argparse.Namespace) -> int:
     return reading.close()
 
 
-def _write(blocks: Iterator[bytes], kind: str, args: argparse.Namespace) -> int:
+def _write(blocks: Iterator[bytes], format_: Format, args: argparse.Namespace) -> int:
     """Write sentences that are given as blocks of CoNLL; return how many."""
-    from tanglewood.files import writing
     from tanglewood.treebank.conllu import write_blocks
     from tanglewood.treebank.sentence import Sentence
 
-    if kind == "conllu":
+    if format_.name == "conllu":
         return write_blocks(blocks, args.output)
-    count = 0
-
-    def counted() -> Iterator[Sentence]:
-        nonlocal count
-        for block in blocks:
-            count += 1
-            yield Sentence(block)
-
-    with writing(args.output) as out:
-        for number, drawing in enumerate(drawings(counted(), kind, args)):
-            blank = "\n" if number and kind != "json" else ""
-            out.write(f"{blank}{drawing.rstrip()}\n".encode())
-            out.flush()
-    return count
+    return write(map(Sentence, blocks), args.output, format_, chosen_look(args, format_))
 
 
 def _batches(args: argparse.Namespace, reading: Reading, workplace: BatchParser) -> Iterator[Batch | Piece]:
@@ -182,14 +166,12 @@ def _batches(args: argparse.Namespace, reading: Reading, workplace: BatchParser)
     from tanglewood.treebank.conllu import read_batches
 
     number = 1
-    for item in args.files:
-        if is_text(item, forced=args.text):
+    for item in args.files or ["-"]:
+        if is_text(item, command=args.command, forced=args.text):
             for piece in needed(workplace.pipeline, args.model).pieces([item], number=number, lines=args.lines):
                 yield piece
                 number = piece.number + len(piece.sentences)
             continue
-        if item != "-" and not os.path.exists(item):  # noqa: PTH110 - a text may be too long for a path
-            raise ConfigError(f"{item}: there is no such file; text without a space in it needs --text")
         with reading.opened(item) as (source, progress), opened(source) as (stream, name):
             batches: Iterator[Batch | Piece]
             seen = Seen(stream, name)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from tanglewood.cli.common import Reading, add_json, add_reading, percent, print_json, print_table
+from tanglewood.cli.common import Reading, add_json, add_reading, add_text, percent, print_json, print_table
+from tanglewood.cli.inputs import shown_name
 
 if TYPE_CHECKING:
     import argparse
@@ -16,13 +17,15 @@ HELP = "how non-projective treebanks are"
 EXAMPLES = """\
   tanglewood stats train.conllu dev.conllu
   tanglewood stats --worst 20 train.conllu     the most crossing sentences, often annotation errors
+  tanglewood stats letters.txt                 of what the English parser makes of a text
   tanglewood stats --json *.conllu.gz > stats.json"""
 MOST_LABELS = 15
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    add_reading(parser)
+    add_reading(parser, text=True)
+    add_text(parser)
     add_json(parser)
     parser.add_argument(
         "--worst", type=int, default=0, metavar="N", help="list the N most crossing sentences of a file"
@@ -33,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     """Count, and print a table for people or JSON."""
     from tanglewood.measure.stats import TreebankStats
 
-    reading = Reading(args)
+    reading = Reading(args, texts=True)
     counts: dict[str, TreebankStats] = {}
     for file in args.files:
         counts[file] = TreebankStats(keep_worst=args.worst)
@@ -47,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print(counts: dict[str, TreebankStats]) -> None:
-    rows = [_row(file, [stats]) for file, stats in counts.items()]
+    rows = [_row(shown_name(file), [stats]) for file, stats in counts.items()]
     if len(counts) > 1:
         rows.append(_row("all together", list(counts.values())))
     print_table(
@@ -79,7 +82,7 @@ def _print(counts: dict[str, TreebankStats]) -> None:
         print(f"\npunctuation: {punctuation:,} of {crossing.total():,} non-projective arcs (usually annotation errors)")
     for file, stats in counts.items():
         if stats.worst:
-            print(f"\nMost crossing sentences of {file}")
+            print(f"\nMost crossing sentences of {shown_name(file)}")
             print_table(
                 ["sent_id", "line", "crossing pairs (arcs from 0 included)", "non-proj. arcs"],
                 [

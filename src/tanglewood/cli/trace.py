@@ -6,17 +6,18 @@ import sys
 from typing import TYPE_CHECKING
 
 from tanglewood.cli.common import (
+    Reading,
     add_choice,
     add_json,
     add_reading,
     add_system_options,
-    choose_sentence,
+    choose_from,
     given_options,
     make_systems,
     print_json,
     use_one_matrix_thread,
 )
-from tanglewood.errors import ConfigError, OracleError
+from tanglewood.errors import OracleError
 
 if TYPE_CHECKING:
     import argparse
@@ -27,32 +28,47 @@ EXAMPLES = """\
   tanglewood trace examples/figure1.conllu --system swap --oracle lazy
   tanglewood trace examples/figure2-lacroix.conllu --system three-step
   tanglewood trace examples/figure1.conllu --system joint-swap
+  tanglewood trace "I know what you are looking for." --system attardi
   tanglewood trace treebank.conllu --sent-id s17 --system attardi-all --json
   tanglewood trace -m model.tw words.conllu     the moves of a trained parser; with --json their scores, too"""
+
+OWN_SYSTEM = "a model has its own system: --system, --oracle and options of systems do not go with -m"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    add_reading(parser, files=1)
+    add_reading(parser, files=1, text=True)
+    parser.add_argument("--text", action="store_true", help="the input is text, whatever it looks like")
+    parser.add_argument(
+        "-m",
+        "--model",
+        metavar="MODEL",
+        help="follow the moves of this model instead of an oracle's; with text and --system, parse the text with it "
+        "(default: the English one that comes with tanglewood)",
+    )
     add_json(parser)
     add_choice(parser)
     parser.add_argument("--system", metavar="NAME", help="transition system (default swap; see info)")
     parser.add_argument("--oracle", metavar="NAME", help="its oracle (default: the first that info lists)")
     parser.add_argument("--single-root", action="store_true", help="let the system keep trees single-rooted")
-    parser.add_argument("-m", "--model", metavar="MODEL", help="follow this model of moves instead of an oracle")
     add_system_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the derivation; exit status 1 if the system does not cover the tree."""
     from tanglewood.derivation import Step, count_transitions, trace, trace_model
-    from tanglewood.learners.tag_candidates import tags_to_give
     from tanglewood.show.trace import format_trace
 
-    sentence = choose_sentence(args, trees=args.model is None)
-    if args.model:
-        if args.system or args.oracle or args.single_root or given_options(args):
-            raise ConfigError("a model has its own system: --system, --oracle and options of systems do not go with -m")
+    of_system = bool(args.system or args.oracle or args.single_root or given_options(args))
+    follow = args.model is not None and not of_system
+    (file,) = args.files
+    reading = Reading(args, texts=True, idle="" if follow else OWN_SYSTEM)
+    try:
+        source = "the text" if reading.is_text(file) else file
+        _, sentence = choose_from(reading.sentences(file, trees=not follow), args, source)
+    finally:
+        reading.close()
+    if follow:
         use_one_matrix_thread()
         from tanglewood.parser import load
 
@@ -62,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         (system,) = make_systems([args.system or "swap"], args).values()
         system.single_root = args.single_root
-        found = trace(system, sentence.tree, args.oracle, tags_to_give(system, sentence))
+        found = trace(sentence, system, args.oracle)
     steps: list[Step] = []
     failure = None
     try:

@@ -14,9 +14,10 @@ from tanglewood.measure.aligned_scores import AlignedScores, score_aligned
 from tanglewood.measure.alignment import Side, place_of
 from tanglewood.measure.conll2018 import Arcs, Conll2018, is_right_lemma, universal_features, universal_label
 from tanglewood.measure.shares import f1, percentage, rounded
-from tanglewood.measure.sources import Given, Source
+from tanglewood.measure.sources import Source
 from tanglewood.measure.stats import is_punctuation
 from tanglewood.treebank import measures
+from tanglewood.treebank.sources import SentenceSource
 
 if TYPE_CHECKING:
     from tanglewood.treebank.sentence import Sentence
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 
-def evaluate(gold: Given, system: Given, *, punctuation: bool = True, align: bool = False) -> Evaluation:
+def evaluate(
+    gold: SentenceSource, system: SentenceSource, *, punctuation: bool = True, align: bool = False
+) -> Evaluation:
     """Compare predicted sentences with gold ones: paths, open binary files or iterables of sentences.
 
     Where both have the same words, sentence by sentence, the scores are :class:`Scores`. Where they differ, or with

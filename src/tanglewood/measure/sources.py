@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from tanglewood.treebank.conllu import read
 from tanglewood.treebank.sentence import Sentence
-
-Given = str | Path | BinaryIO | Iterable[Sentence]
+from tanglewood.treebank.sources import SentenceSource, sentences_from
 
 
 class Source:
@@ -19,7 +18,9 @@ class Source:
     generator) is kept as far as it was read, as the bytes of its sentences.
     """
 
-    def __init__(self, given: Given, read_file: Callable[[str | Path | BinaryIO], Iterator[Sentence]] = read) -> None:
+    def __init__(
+        self, given: SentenceSource, read_file: Callable[[str | Path | BinaryIO], Iterator[Sentence]] = read
+    ) -> None:
         self._again: Callable[[], Iterator[Sentence]] | None = None
         self._once: Iterator[Sentence] = iter(())
         self._kept: list[tuple[bytes, str | None, int, str]] = []
@@ -31,9 +32,9 @@ class Source:
         elif hasattr(given, "read"):
             self._once = read_file(cast("BinaryIO", given))
         else:
-            self._once = iter(given)
-            if self._once is not given:
-                self._again = lambda: iter(given)
+            self._once = sentences_from(given)  # raises if these are no sentences
+            if not isinstance(given, Iterator):
+                self._again = lambda: sentences_from(given)
 
     def __iter__(self) -> Iterator[Sentence]:
         return self._again() if self._again is not None else self._from_kept()

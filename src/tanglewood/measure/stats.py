@@ -8,8 +8,21 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tanglewood.treebank.sources import SentenceSource, sentences_from
+
 if TYPE_CHECKING:
     from tanglewood.treebank.sentence import Sentence
+
+
+def stats(source: SentenceSource, *, worst: int = 0) -> TreebankStats:
+    """Count how non-projective a treebank is: a path, an open file, a document or any sentences.
+
+    So many of the most crossing sentences are kept as ``worst``.
+    """
+    counts = TreebankStats(keep_worst=worst)
+    for sentence in sentences_from(source):
+        counts.add(sentence)
+    return counts
 
 
 def is_punctuation(form: str) -> bool:
@@ -27,7 +40,7 @@ class Tangled:
     sent_id: str
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class TreebankStats:
     """Running counts over the sentences added; degrees are objects from degree to number of sentences."""
 
@@ -44,6 +57,14 @@ class TreebankStats:
     nonprojective_labels: Counter[str] = field(default_factory=Counter)
     nonprojective_punctuation: int = 0
     worst: list[Tangled] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        sentences, arcs = self.nonprojective_sentences, self.nonprojective_arcs
+        return (
+            f"<TreebankStats of {self.sentences} sentences, {self.words} words: "
+            f"{sentences} sentences ({sentences / max(self.sentences, 1):.2%}) and "
+            f"{arcs} arcs ({arcs / max(self.words, 1):.2%}) non-projective>"
+        )
 
     def add(self, sentence: Sentence) -> None:
         """Count one sentence."""

@@ -10,12 +10,14 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 
+from tanglewood.errors import LocatedError
 from tanglewood.show import svg
 from tanglewood.show.layout import clean, is_right_to_left
 from tanglewood.treebank.sentence import FEATS, LEMMA, Sentence
 from tanglewood.treebank.tree import Tree
 
 WIDTH = 1100  # of a picture
+MOST_SHOWN = 50  # sentences in a notebook
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"  # nothing from elsewhere
 
 
@@ -76,6 +78,33 @@ def draw(
 </body>
 </html>
 """
+
+
+def fragment(
+    sentences: Sequence[Sentence],
+    *,
+    tags: bool = False,
+    others: Sequence[Tree] | None = None,
+    names: tuple[str, str] = ("first", "second"),
+) -> str:
+    """Return what a notebook shows of sentences: each with its picture, if it has a tree, but not of very many."""
+    parts = []
+    for number, sentence in enumerate(sentences[:MOST_SHOWN]):
+        try:
+            picture = svg.draw(
+                sentence.tree,
+                sentence.forms,
+                tags=sentence.upos if tags else None,
+                title=sentence.text,
+                other=None if others is None else others[number],
+                names=names,
+                width=WIDTH,
+            )
+        except LocatedError:
+            picture = ""
+        parts.append(_figure(number, sentence, picture))
+    more = len(sentences) - MOST_SHOWN
+    return "".join([*parts, f"<p>... and {more} more sentences</p>\n" if more > 0 else ""])
 
 
 @cache

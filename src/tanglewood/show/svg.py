@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Sequence
 from html import escape
 
+from tanglewood.show import LEAST_PIXELS
 from tanglewood.show.layout import (
     BOTH,
     FIRST,
@@ -80,8 +81,8 @@ def draw(
     for another line. Words have class `word` and their number as data.
     """
     check_lengths(tree, forms=forms, tags=tags, descriptions=focusable, others=other)
-    if width is not None and width < 200:
-        raise ValueError(f"a picture needs a width of 200 pixels or more, not {width}")
+    if width is not None and width < LEAST_PIXELS:
+        raise ValueError(f"a picture needs a width of {LEAST_PIXELS} pixels or more, not {width}")
     words = [clean(form) for form in forms or map(str, range(1, len(tree) + 1))]
     marks = [clean(tag) for tag in tags or [""] * len(words)]
     if title is None:

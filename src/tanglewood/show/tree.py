@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from tanglewood.show import LEAST_COLUMNS
 from tanglewood.show.layout import (
     BOTH,
     FIRST,
@@ -70,8 +71,8 @@ def draw(
     word a line always, only if there is no other way (False), or if it needs less than half the rows (None).
     A word whose arc finds no room in the vertical drawing shows the number of its head instead, as in `nsubj ←12`.
     """
-    if width is not None and width < 10:
-        raise ValueError(f"a drawing needs a width of 10 columns or more, not {width}")
+    if width is not None and width < LEAST_COLUMNS:
+        raise ValueError(f"a drawing needs a width of {LEAST_COLUMNS} columns or more, not {width}")
     check_lengths(tree, forms=forms, tags=tags, others=other)
     words = [_one_way(clean(form)) for form in forms]
     marks = None if tags is None else [_one_way(clean(tag)) for tag in tags]

@@ -4,12 +4,15 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import BinaryIO, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, NoReturn
 
 from tanglewood.errors import ConfigError, FormatError, LocatedError
-from tanglewood.files import DAMAGED, READ_SIZE, Source, damaged, opened, writing
+from tanglewood.files import DAMAGED, READ_SIZE, Source, check_source, damaged, opened, writing
 from tanglewood.treebank.scan import block_ends
 from tanglewood.treebank.sentence import BLANK, BOM, ID, SPAN_PLACE, Sentence, comment_value, number_of, scan_block
+
+if TYPE_CHECKING:
+    from tanglewood.treebank.sources import SentenceSource
 
 FORMATS = ("conllu", "conllx")
 UPOS_TAGS = frozenset(
@@ -28,6 +31,11 @@ def read(
     With ``trees=False`` heads may be missing ("_") or form no tree. Whether the file is CoNLL-U or CoNLL-X is seen
     from its first sentence. Several roots are legal.
     """
+    check_source(source)
+    return _read(source, on_error, trees=trees)
+
+
+def _read(source: Source, on_error: Callable[[LocatedError], object] | None, *, trees: bool) -> Iterator[Sentence]:
     format_: str | None = None
     with opened(source) as (stream, name):
         for number, block in chain.from_iterable(batch.blocks for batch in _batches(stream, name)):
@@ -188,29 +196,41 @@ def _id_problem(text: str, size: int) -> str:
     return f"{text!r} is no word number; the next word should be {size + 1}"
 
 
-def write(sentences: Iterable[Sentence], target: Source) -> int:
+def write(sentences: "SentenceSource", target: Source) -> int:
     """Write sentences one by one to a path (.gz and .xz compressed), "-" for standard output, or a binary file.
+
+    They come from wherever :func:`sentences_from` takes them, and need no trees.
 
     A path is written under another name in the same folder and renamed at the end, so that it never holds half a
     file and may be the file the sentences are read from. Returns the number of sentences.
     """
-    return write_blocks((sentence.to_bytes() for sentence in sentences), target)
+    from tanglewood.treebank.sources import sentences_from
+
+    return write_blocks((sentence.to_bytes() for sentence in sentences_from(sentences, trees=False)), target)
 
 
 def write_blocks(blocks: Iterable[bytes], target: Source) -> int:
     """Write sentences that are given as the bytes of their blocks; see :func:`write`."""
     count = 0
-    missing = b""
     with writing(target) as out:
-        for block in blocks:
-            # Sentences may come from several files: only the first keeps its byte order mark,
-            # and a blank line must end each but the last.
-            out.write(missing + block.removeprefix(BOM) if count else block)
+        for block in joined(blocks):
+            out.write(block)
             if out is sys.stdout.buffer:
                 out.flush()  # who reads our pipe may wait for this sentence before writing the next
-            missing = b"" if block.endswith(b"\n\n") else _missing_end(block)
             count += 1
     return count
+
+
+def joined(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Give the blocks of sentences as they follow each other in one file.
+
+    Sentences may come from several files: only the first keeps its byte order mark, and a blank line must end each but
+    the last.
+    """
+    missing: bytes | None = None
+    for block in blocks:
+        yield block if missing is None else missing + block.removeprefix(BOM)
+        missing = b"" if block.endswith(b"\n\n") else _missing_end(block)
 
 
 def _missing_end(block: bytes) -> bytes:

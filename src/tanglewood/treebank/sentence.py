@@ -2,12 +2,17 @@
 
 import re
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, overload
 
 from tanglewood.errors import FormatError, LocatedError, TreeError
 from tanglewood.treebank import measures
 from tanglewood.treebank.scan import decimal, scan, slices, with_arcs
 from tanglewood.treebank.tree import Tree, describe_problem
+
+if TYPE_CHECKING:
+    from tanglewood.show.drawing import Drawing
+    from tanglewood.treebank.word import Word
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 BLANK = " \t\r\n\x0b\x0c"  # what bytes.isspace() takes for white space
@@ -69,10 +74,15 @@ class Sentence:
     each. ``line`` is the number in ``file`` of the first comment or word, ``format`` "conllu" or "conllx".
     Lines and words are for reading; :meth:`with_tree` gives a changed copy.
 
+    Going through a sentence, or indexing it from 0, gives each :class:`Word` with its columns, head and children.
+
     What is kept is the block as it was read, and where in it the words are; all else is cut out when asked for.
     """
 
-    __slots__ = ("_data", "_heads", "_heads_are_a_tree", "_spans", "_words", "file", "format", "line")
+    __slots__ = (
+        *("_data", "_heads", "_heads_are_a_tree", "_nonprojective", "_offsets", "_spans", "_words"),
+        *("file", "format", "line"),
+    )
 
     def __init__(
         self,
@@ -92,6 +102,8 @@ class Sentence:
         self._heads = heads
         self._heads_are_a_tree = False
         self._words: list[tuple[str, ...]] | None = None
+        self._nonprojective: frozenset[int] | None = None
+        self._offsets: list[tuple[int, int] | None] | None = None
         self.file = file
         self.line = line
         self.format = format
@@ -113,6 +125,31 @@ class Sentence:
 
     def __len__(self) -> int:
         return len(self._heads) - 1
+
+    def __iter__(self) -> "Iterator[Word]":
+        from tanglewood.treebank.word import Word
+
+        return (Word(self, number) for number in range(1, len(self) + 1))
+
+    @overload
+    def __getitem__(self, place: int) -> "Word": ...
+
+    @overload
+    def __getitem__(self, place: slice) -> "list[Word]": ...
+
+    def __getitem__(self, place: int | slice) -> "Word | list[Word]":
+        from tanglewood.treebank.word import Word
+
+        if isinstance(place, slice):
+            return [Word(self, number) for number in range(1, len(self) + 1)[place]]
+        try:
+            return Word(self, range(1, len(self) + 1)[place])
+        except IndexError:
+            raise IndexError(f"there is no word {place} in a sentence of {len(self)} words; they begin at 0") from None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the block and what is known of it; the words are found again when it is read."""
+        return _restored, (self._data, self.file, self.line, self.format, self._heads_are_a_tree)
 
     def __repr__(self) -> str:
         name = self.sent_id
@@ -208,6 +245,18 @@ class Sentence:
         """The tenth column: MISC, in CoNLL-X the label in the projective tree."""
         return self.column(MISC)
 
+    @property
+    def offsets(self) -> list[tuple[int, int] | None]:
+        """Where each word begins and ends in the raw text (``TokenRange=`` in MISC), None where that is not known.
+
+        The words of a multiword token are where the token is.
+        """
+        if self._offsets is None:
+            from tanglewood.treebank.record import offsets
+
+            self._offsets = offsets(self)
+        return self._offsets
+
     def line_of(self, word: int) -> int:
         """Return the number in the file of the line of ``word``, 1..n."""
         first = next((i for i, line in enumerate(self.lines) if line.strip(BLANK + "\ufeff")), 0)
@@ -226,6 +275,14 @@ class Sentence:
     def tree(self) -> Tree:
         """The tree of the sentence; a TreeError says where the heads are missing or form none."""
         return Tree._checked(self.heads()[:], ["", *self.deprels])
+
+    @property
+    def nonprojective(self) -> frozenset[int]:
+        """The words (1..n) whose arcs pass over a word that their head does not dominate."""
+        if self._nonprojective is None:
+            degrees = measures.arc_degrees_2006(self.heads())
+            self._nonprojective = frozenset(word for word, degree in enumerate(degrees) if degree)
+        return self._nonprojective
 
     def check_heads_written(self) -> None:
         """Raise a FormatError if a head is neither a number nor "_"; whether they form a tree is not asked."""
@@ -335,10 +392,45 @@ class Sentence:
         line = self.line if word is None else self.line_of(word)
         return kind(problem, file=self.file, line=line, sent_id=self.sent_id)
 
-    def _repr_svg_(self) -> str | None:
-        from tanglewood.show import svg
+    def to_dict(self) -> dict[str, Any]:
+        """Return the sentence as plain data for JSON: words by their numbers; what is not known is left out."""
+        from tanglewood.treebank.record import sentence_dict
 
+        return sentence_dict(self)
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """Return one flat dictionary a word, all with the same keys, for tables and data frames."""
+        from tanglewood.treebank.record import sentence_rows
+
+        return sentence_rows(self)
+
+    def draw(
+        self,
+        *,
+        width: int | None = None,
+        tags: bool = False,
+        other: "Tree | Sentence | None" = None,
+        title: str | None = None,
+        names: tuple[str, str] = ("first", "second"),
+    ) -> "Drawing":
+        """Return a drawing of the tree, which shows itself in terminals and notebooks and can be saved.
+
+        A drawing wider than ``width`` (columns in the terminal, pixels in pictures; 0: no limit) is broken into lines.
+        ``other`` is a second analysis of the same words to compare with; ``names`` are what the two are called.
+        """
+        from tanglewood.show.drawing import draw_sentences
+
+        others = None if other is None else [other]
+        return draw_sentences([self], width=width, tags=tags, others=others, title=title, names=names)
+
+    def _repr_svg_(self) -> str | None:
         try:
-            return svg.draw(self.tree, self.forms, tags=self.upos)
+            return self.draw(tags=True)._repr_svg_()
         except LocatedError:
             return None  # no tree to draw; a notebook then shows the repr
+
+
+def _restored(data: bytes, file: str | None, line: int, format: str, is_tree: bool) -> Sentence:  # noqa: A002
+    sentence = Sentence(data, file=file, line=line, format=format)
+    sentence._heads_are_a_tree = is_tree
+    return sentence

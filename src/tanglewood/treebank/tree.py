@@ -2,10 +2,13 @@
 
 from array import array
 from collections.abc import Iterator, Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from tanglewood.errors import ConfigError, TreeError
 from tanglewood.treebank import measures
+
+if TYPE_CHECKING:
+    from tanglewood.show.drawing import Drawing
 
 
 def cycle_of(heads: Sequence[int], word: int) -> list[int]:
@@ -146,6 +149,24 @@ class Tree:
     def projective_order(self) -> list[int]:
         """Return the nodes in projective order: each between its left and its right dependents (Nivre 2009)."""
         return measures.projective_order(self.heads).tolist()
+
+    def draw(
+        self,
+        forms: Sequence[str] | None = None,
+        *,
+        width: int | None = None,
+        tags: Sequence[str] | None = None,
+        other: "Tree | None" = None,
+        title: str | None = None,
+        names: tuple[str, str] = ("first", "second"),
+    ) -> "Drawing":
+        """Return a drawing, which shows itself in terminals and notebooks and can be saved.
+
+        Without ``forms`` the words are numbers. The rest is as in :meth:`Sentence.draw`.
+        """
+        from tanglewood.show.drawing import draw_tree
+
+        return draw_tree(self, forms, width=width, tags=tags, other=other, title=title, names=names)
 
     def _repr_svg_(self) -> str:
         from tanglewood.show import svg

@@ -12,7 +12,6 @@ from tanglewood.derivation import Step as TraceStep
 from tanglewood.derivation import count_transitions
 from tanglewood.errors import TreeError
 from tanglewood.show import svg
-from tanglewood.show.record import record
 from tanglewood.treebank.sentence import Sentence as TreebankSentence
 from tanglewood.treebank.tree import Tree
 from tanglewood.web import messages
@@ -30,7 +29,7 @@ def sentence_answer(parsed: Parsed, *, drawn: bool) -> messages.Sentence:
     """Return a sentence as data."""
     sentence = parsed.sentence
     tree = sentence.tree
-    data = record(sentence)
+    data = sentence.to_dict()
     for number, confidence in enumerate(parsed.confidence):
         word = data["words"][number]
         word["confidence"] = confidence

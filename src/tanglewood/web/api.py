@@ -12,7 +12,6 @@ import msgspec
 from tanglewood import __version__
 from tanglewood.derivation import Step, trace, trace_model
 from tanglewood.errors import ConfigError, OracleError
-from tanglewood.learners.tag_candidates import tags_to_give
 from tanglewood.systems import SYSTEMS, make_system
 from tanglewood.treebank.conllu import read
 from tanglewood.treebank.sentence import HEAD, Sentence
@@ -123,7 +122,7 @@ class Playground:
         steps: list[Step] = []
         failure = None
         try:
-            self._collect(trace(system, tree, oracle, tags_to_give(system, sentence)), steps, deadline)
+            self._collect(trace(sentence, system, oracle), steps, deadline)
         except OracleError as error:
             failure = str(error)
         about = {"guide": "oracle", "system": system.name, "options": options, "oracle": oracle}

@@ -1,0 +1,32 @@
+"""What `import tanglewood` offers: every name is there, and loads nothing before it is used."""
+
+import subprocess
+import sys
+
+import pytest
+
+import tanglewood
+
+
+@pytest.mark.parametrize("name", tanglewood.__all__)
+def test_every_name_is_there(name):
+    assert getattr(tanglewood, name) is not None
+    assert name in dir(tanglewood)
+
+
+@pytest.mark.parametrize(
+    "name", ["Doc", "Drawing", "Sentence", "Tree", "TreeError", "Word", "coverage", "read", "stats", "trace", "write"]
+)
+def test_what_a_user_types_is_offered(name):
+    assert name in tanglewood.__all__
+
+
+def test_an_unknown_name_lists_the_known_ones():
+    with pytest.raises(AttributeError, match=r"has no attribute 'sentence'; it has .*Sentence"):
+        tanglewood.sentence  # noqa: B018
+
+
+def test_importing_costs_nothing():
+    code = "import sys, tanglewood; print([m for m in sys.modules if m.startswith('tanglewood.') or m == 'numpy'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
