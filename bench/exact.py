@@ -31,9 +31,9 @@ LENGTHS = {"attardi-alls0s1": (10, 20, 30, 40, 50, 60, 80, 100, 120), "lite": (1
 SHORTER = (10, 20, 30, 40, 50, 60)
 
 
-def random_scores(n, chance):
+def random_scores(n, rng):
     """A table of normally distributed scores."""
-    values = array("f", (chance.gauss(0, 1) for _ in range((n + 1) ** 2)))
+    values = array("f", (rng.gauss(0, 1) for _ in range((n + 1) ** 2)))
     return memoryview(values).cast("B").cast("f", (n + 1, n + 1))
 
 
@@ -47,11 +47,11 @@ def peak_rate(rounds=1_000_000):
     return best
 
 
-def median_time(decoder, n, seconds, chance):
+def median_time(decoder, n, seconds, rng):
     """Median CPU seconds for a sentence, over at least three of them."""
     times = []
     while len(times) < 3 or (sum(times) < seconds and len(times) < 1000):
-        scores = random_scores(n, chance)
+        scores = random_scores(n, rng)
         start = time.process_time()
         decoder.best(scores)
         times.append(time.process_time() - start)
@@ -66,9 +66,9 @@ def slope(points):
     return sum((a - x) * (b - y) for a, b in zip(xs, ys, strict=True)) / sum((a - x) ** 2 for a in xs)
 
 
-def two_threads(decoder, n, chance):
+def two_threads(decoder, n, rng):
     """Elapsed time of two sentences on two threads over that of one, the best of five each."""
-    scores = [random_scores(n, chance) for _ in range(2)]
+    scores = [random_scores(n, rng) for _ in range(2)]
     best = {}
     for threads in (1, 2):
         with ThreadPoolExecutor(threads) as pool:
@@ -117,7 +117,7 @@ def main():
     if args.coverage:
         coverage(args.coverage)
         return
-    chance = random.Random(1)
+    rng = random.Random(1)
     print(
         f"compiled: {compiled()}, vector instructions: {instructions()}, peak: {peak_rate() / 1e9:.1f} G max-plus/s\n"
     )
@@ -128,7 +128,7 @@ def main():
         points = []
         for n in [int(n) for n in args.lengths.split(",")] if args.lengths else LENGTHS.get(name, SHORTER):
             top = peak_rate()
-            seconds = median_time(decoder, n, args.seconds, chance)
+            seconds = median_time(decoder, n, args.seconds, rng)
             points.append((n, seconds))
             rate = share = ""
             if name in OPERATIONS:
@@ -142,7 +142,7 @@ def main():
         if len(long) > 2:
             print(f"\n{name}: slope {slope(long):.2f} over {long[0][0]}..{long[-1][0]} words\n")
     decoder = make_system("attardi-alls0s1").exact()
-    ratio = two_threads(decoder, 80, chance)
+    ratio = two_threads(decoder, 80, rng)
     print(f"two sentences of 80 words on two threads take {ratio:.2f} times one")
 
 

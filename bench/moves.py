@@ -18,12 +18,12 @@ from tanglewood.treebank.tree import Tree
 FIGURE_1 = Tree([2, 3, 0, 3, 2, 7, 5, 4, 3])
 
 
-def random_tree(n: int, chance: random.Random) -> Tree:
+def random_tree(n: int, rng: random.Random) -> Tree:
     """A random tree: each word, in random order, below 0 or a word before it."""
-    order = [0, *chance.sample(range(1, n + 1), n)]
+    order = [0, *rng.sample(range(1, n + 1), n)]
     heads = [0] * (n + 1)
     for place in range(1, n + 1):
-        heads[order[place]] = order[chance.randrange(place)]
+        heads[order[place]] = order[rng.randrange(place)]
     return Tree(heads[1:])
 
 
@@ -54,11 +54,11 @@ def main() -> None:
     parser.add_argument("files", nargs="*")
     parser.add_argument("--seconds", type=float, default=0.3, help="time for each of three rounds")
     args = parser.parse_args()
-    chance = random.Random(1)
+    rng = random.Random(1)
     if args.files:
         data = {file: [sentence.tree for sentence in read(file)][:2000] for file in args.files}
     else:
-        data = {"figure 1": [FIGURE_1], "random, n = 25": [random_tree(25, chance) for _ in range(100)]}
+        data = {"figure 1": [FIGURE_1], "random, n = 25": [random_tree(25, rng) for _ in range(100)]}
     print("core:", "compiled" if compiled() else "interpreted")
     print(f"{'million moves/s':24}", *(f"{name[-24:]:>24}" for name in data))
     for system, kind in SYSTEMS.items():

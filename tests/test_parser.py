@@ -59,8 +59,8 @@ def texts(parser, sentences, **options):
 
 
 def long_sentence(n, seed=1):
-    chance = Random(seed)
-    forms = [chance.choice(list(TAGS)) for _ in range(n)]
+    rng = Random(seed)
+    forms = [rng.choice(list(TAGS)) for _ in range(n)]
     return Sentence.build([(str(i), form, form, *TAGS[form], "_", "_", "_", "_") for i, form in enumerate(forms, 1)])
 
 

@@ -38,10 +38,10 @@ N_TRAIN = 60 if COMPILED else 25
 
 def written(n, seed):
     """Toy sentences as they are written: a capital first, no space before the dot, ta and wug as one token."""
-    chance = Random(seed)
+    rng = Random(seed)
     blocks = []
     for number in range(n):
-        rows = clause(chance)
+        rows = clause(rng)
         lines = [f"# sent_id = {number}"] if number % 5 else ["# newpar", f"# sent_id = {number}"]
         for place, (form, lemma, head, label) in enumerate(rows, 1):
             after = "SpaceAfter=No" if place == len(rows) - 1 else "_"

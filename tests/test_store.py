@@ -138,9 +138,9 @@ def test_the_library_safetensors_reads_our_files(saved):
 
 def test_a_thousand_changed_bytes_are_all_noticed(saved):
     good = saved.read_bytes()
-    chance = Random(8)
+    rng = Random(8)
     for _ in range(1000):
-        place, change = chance.randrange(len(good)), chance.randrange(1, 256)
+        place, change = rng.randrange(len(good)), rng.randrange(1, 256)
         saved.write_bytes(good[:place] + bytes([good[place] ^ change]) + good[place + 1 :])
         with pytest.raises(ModelError, match=r"model\.tw: .*(not a tanglewood model|damaged|cannot be read)"):
             load_model(saved)
@@ -156,8 +156,8 @@ def test_every_white_space_in_the_header_is_part_of_the_checksum(saved):
 
 def test_every_cut_and_every_addition_is_noticed(saved):
     good = saved.read_bytes()
-    chance = Random(9)
-    for end in [*range(40), *(chance.randrange(len(good)) for _ in range(300)), len(good) - 1]:
+    rng = Random(9)
+    for end in [*range(40), *(rng.randrange(len(good)) for _ in range(300)), len(good) - 1]:
         saved.write_bytes(good[:end])
         with pytest.raises(ModelError, match=r"model\.tw: .*(not a tanglewood model|damaged|cannot be read)"):
             load_model(saved)

@@ -44,27 +44,27 @@ QUICK = {"epochs": 2, "batch_words": 20, "rate": 0.01}
 Row = tuple[str, str, str, str]  # name of the word, form, name of the head, label
 
 
-def _noun_phrase(chance: Random, name: str, head: str, label: str) -> list[Row]:
+def _noun_phrase(rng: Random, name: str, head: str, label: str) -> list[Row]:
     words = []
-    if chance.random() < 0.5:
+    if rng.random() < 0.5:
         words.append((f"{name}-det", "ta", name, "det"))
-    if chance.random() < 0.3:
+    if rng.random() < 0.3:
         words.append((f"{name}-adj", "mib", name, "amod"))
-    return [*words, (name, chance.choice(["wug", "blick", "dax"]), head, label)]
+    return [*words, (name, rng.choice(["wug", "blick", "dax"]), head, label)]
 
 
-def clause(chance: Random) -> list[tuple[str, str, int, str]]:
+def clause(rng: Random) -> list[tuple[str, str, int, str]]:
     """One sentence: form, lemma, head and label of each word."""
-    kind = chance.choice(["plain", "extraposed", "serial"])
-    words = _noun_phrase(chance, "subject", "verb", "nsubj")
+    kind = rng.choice(["plain", "extraposed", "serial"])
+    words = _noun_phrase(rng, "subject", "verb", "nsubj")
     if kind == "serial":
-        words += _noun_phrase(chance, "object", "second", "obj")
-    words.append(("verb", chance.choice(["zorps", "fimps"]), "0", "root"))
+        words += _noun_phrase(rng, "object", "second", "obj")
+    words.append(("verb", rng.choice(["zorps", "fimps"]), "0", "root"))
     if kind == "serial":
         words.append(("second", "grubben", "verb", "xcomp"))
-    if kind == "plain" and chance.random() < 0.6:
-        words += _noun_phrase(chance, "object", "verb", "obj")
-    if chance.random() < 0.3:
+    if kind == "plain" and rng.random() < 0.6:
+        words += _noun_phrase(rng, "object", "verb", "obj")
+    if rng.random() < 0.3:
         words.append(("adverb", "vonly", "verb", "advmod"))
     if kind == "extraposed":
         words.append(("clause", "krell", "subject", "acl"))
@@ -75,10 +75,10 @@ def clause(chance: Random) -> list[tuple[str, str, int, str]]:
 
 def toy_text(n: int, seed: int = 1) -> str:
     """A treebank of n sentences as CoNLL-U."""
-    chance = Random(seed)
+    rng = Random(seed)
     blocks = []
     for number in range(1, n + 1):
-        words = clause(chance)
+        words = clause(rng)
         lines = [f"# sent_id = toy-{seed}-{number}", f"# text = {' '.join(word[0] for word in words)}"]
         for place, (form, lemma, head, label) in enumerate(words, 1):
             lines.append("\t".join([str(place), form, lemma, *TAGS[form], str(head), label, "_", "_"]))

@@ -70,9 +70,9 @@ def spacy_train(train: str, dev: str, model: str, steps: str) -> None:
         pairs = [_spacy_docs(nlp.vocab, _blocks(file), trees=trees) for trees in (False, True)]
         data.append([Example(*pair) for pair in zip(*pairs, strict=True)])
     optimizer = nlp.initialize(lambda: data[0])
-    chance, step, best = random.Random(1), 0, -1.0
+    rng, step, best = random.Random(1), 0, -1.0
     while step < int(steps):
-        chance.shuffle(data[0])
+        rng.shuffle(data[0])
         for batch in minibatch_by_words(data[0], size=1000):
             nlp.update(batch, sgd=optimizer, drop=0.1)
             step += 1

@@ -29,7 +29,7 @@ class RandomNetwork:
     """A network of random weights for one sentence of n words, and its slow twin."""
 
     def __init__(self, system, n, n_labels, root_label, seed):
-        chance = np.random.default_rng(seed)
+        rng = np.random.default_rng(seed)
         n_sets = sum(move.labelled for move in system.moves)
         shapes = {
             "hidden.bias": (HIDDEN,),
@@ -42,13 +42,13 @@ class RandomNetwork:
             "label.weight": (n_sets, HIDDEN, n_labels),
             "label.bias": (n_sets, n_labels),
         }
-        small = {name: chance.normal(0, 0.6, shape).astype(np.float32) for name, shape in shapes.items()}
+        small = {name: rng.normal(0, 0.6, shape).astype(np.float32) for name, shape in shapes.items()}
         self.system, self.n, self.n_labels, self.root_label = system, n, n_labels, root_label
         self.sets = label_sets(system)
         actions = Actions(system, [str(label) for label in range(n_labels)], root_label)
         core = NetworkCore(small, actions)
         before = 3  # rows of another sentence
-        rows = chance.normal(0, 0.6, (before + n + 1, len(system.slots) * HIDDEN)).astype(np.float32)
+        rows = rng.normal(0, 0.6, (before + n + 1, len(system.slots) * HIDDEN)).astype(np.float32)
         core.use(rows, before)
         self.search = Search(actions, core)
         self.parameters = {name: value.astype(float) for name, value in small.items()}
@@ -316,11 +316,11 @@ ALL_ADDRESSES = [
 def test_addresses_find_the_nodes_that_looking_at_all_words_finds(name, options):
     system = make_system(name, **options)
     addresses = Addresses(ALL_ADDRESSES)
-    chance = np.random.default_rng(6)
+    rng = np.random.default_rng(6)
     for _ in range(5):
         s = system.start(7)
         while not system.is_final(s):
-            system.apply(s, int(chance.choice(system.legal_moves(s, 0))), 0)
+            system.apply(s, int(rng.choice(system.legal_moves(s, 0))), 0)
             assert addresses.nodes(s) == [node_at(s, address) for address in ALL_ADDRESSES]
 
 

@@ -17,12 +17,12 @@ def outermost(s: State, head: int) -> tuple[int, int, int, int]:
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_outermost_children_are_those_found_by_looking_at_all_words(name):
-    chance = random.Random(3)
+    rng = random.Random(3)
     system = make_system(name)
     for _ in range(60):
-        s = system.start(chance.randrange(1, 12))
+        s = system.start(rng.randrange(1, 12))
         while not system.is_final(s):
-            system.apply(s, chance.choice(system.legal_moves(s, 0)), 0)
+            system.apply(s, rng.choice(system.legal_moves(s, 0)), 0)
             for head in range(s.n + 1):
                 kept = (s.left1[head], s.left2[head], s.right1[head], s.right2[head])
                 assert kept == outermost(s, head)

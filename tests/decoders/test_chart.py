@@ -39,19 +39,19 @@ DRAWS = 1500 if COMPILED else 60
 over_family = pytest.mark.parametrize("name", FAMILY)
 
 DRAW = {
-    "whole": lambda chance: chance.randint(-100, 100),
-    "with ties": lambda chance: chance.randint(0, 2),
-    "real": lambda chance: chance.gauss(0, 3),
-    "with holes": lambda chance: chance.choice([-inf, 0, 1, 2]),
+    "whole": lambda rng: rng.randint(-100, 100),
+    "with ties": lambda rng: rng.randint(0, 2),
+    "real": lambda rng: rng.gauss(0, 3),
+    "with holes": lambda rng: rng.choice([-inf, 0, 1, 2]),
 }
 
 
-def random_scores(chance: Random, n: int, kind: str | None = None):
+def random_scores(rng: Random, n: int, kind: str | None = None):
     scores = score_table(n)
-    draw = DRAW[kind or chance.choice(list(DRAW))]
+    draw = DRAW[kind or rng.choice(list(DRAW))]
     for head in range(n + 1):
         for modifier in range(n + 1):
-            scores[head, modifier] = draw(chance)
+            scores[head, modifier] = draw(rng)
     return scores
 
 
@@ -73,21 +73,21 @@ def check(system, decoder, scores, options=()):
 @over_family
 @with_any_and_single_root
 def test_the_value_is_the_best_of_all_transition_sequences_and_the_moves_derive_the_tree(name, single_root):
-    chance = Random(f"{name} {single_root}")
+    rng = Random(f"{name} {single_root}")
     system = make_system(name, single_root=single_root)
     decoder = system.exact()
     for _ in range(DRAWS):
-        check(system, decoder, random_scores(chance, chance.randint(0, LONGEST)))
+        check(system, decoder, random_scores(rng, rng.randint(0, LONGEST)))
 
 
 @pytest.mark.parametrize(("name", "options"), OTHERS, ids=str)
 @with_any_and_single_root
 def test_other_inventories_of_degree_2_have_their_own_deduction_rules(name, options, single_root):
-    chance = Random(str(options))
+    rng = Random(str(options))
     system = make_system(name, single_root=single_root, **dict(options))
     decoder = system.exact()
     for _ in range(DRAWS // 4):
-        check(system, decoder, random_scores(chance, chance.randint(0, LONGEST)), options)
+        check(system, decoder, random_scores(rng, rng.randint(0, LONGEST)), options)
 
 
 @settings(deadline=None, max_examples=200 if COMPILED else 20)
@@ -105,11 +105,11 @@ def test_any_scores_are_decoded_to_the_best_value(data):
 
 @over_family
 def test_labels_are_decoded_by_the_best_label_of_each_arc(name):
-    chance = Random(name)
+    rng = Random(name)
     system = make_system(name)
     for _ in range(DRAWS // 20):
-        n = chance.randint(1, min(LONGEST, 5))
-        labelled = [random_scores(chance, n, "with ties") for _ in range(3)]
+        n = rng.randint(1, min(LONGEST, 5))
+        labelled = [random_scores(rng, n, "with ties") for _ in range(3)]
         scores = score_table(n)
         for head in range(n + 1):
             for modifier in range(1, n + 1):
@@ -157,11 +157,11 @@ def test_the_values_of_the_ground_truth_are_reproduced(shared):
 @pytest.mark.skipif(not COMPILED, reason="long sentences")
 @pytest.mark.parametrize("level", ["plain", "avx2"])
 def test_all_vector_instructions_compute_the_same(level):
-    chance = Random(level)
+    rng = Random(level)
     before = instructions()
     for name in FAMILY:
         for n in (1, 7, 23, 30):
-            scores = random_scores(chance, n, "real")
+            scores = random_scores(rng, n, "real")
             expected = make_system(name).exact().best(scores)
             limit_instructions(level)
             assert make_system(name).exact().best(scores) == expected
@@ -173,10 +173,10 @@ def test_all_vector_instructions_compute_the_same(level):
 @with_any_and_single_root
 def test_longer_sentences_are_decoded_to_trees_of_the_class_that_local_changes_do_not_beat(name, single_root):
     """Moving a word to another head gives no better tree of the class."""
-    chance = Random(name)
+    rng = Random(name)
     system = make_system(name, single_root=single_root)
     n = 25
-    scores = random_scores(chance, n, "real")
+    scores = random_scores(rng, n, "real")
     decoded = system.exact().best(scores)
     assert replay(system, n, decoded.moves) == list(decoded.heads)
     better = 0
@@ -195,20 +195,20 @@ def test_longer_sentences_are_decoded_to_trees_of_the_class_that_local_changes_d
 
 
 def test_a_decoder_reuses_its_chart_for_sentences_of_any_length_in_any_order():
-    chance = Random(5)
+    rng = Random(5)
     for name in FAMILY:
         decoder = make_system(name).exact()
         for n in (3, 0, 4, 1, 4, 2):
-            scores = random_scores(chance, n)
+            scores = random_scores(rng, n)
             assert decoder.best(scores) == make_system(name).exact().best(scores)
 
 
 def test_one_decoder_serves_several_threads():
-    chance = Random(6)
+    rng = Random(6)
     longest = 30 if COMPILED else 4
     for name in FAMILY:
         decoder = make_system(name).exact()
-        tables = [random_scores(chance, chance.randint(0, longest)) for _ in range(12)]
+        tables = [random_scores(rng, rng.randint(0, longest)) for _ in range(12)]
         with ThreadPoolExecutor(3) as pool:
             assert list(pool.map(decoder.best, tables)) == [make_system(name).exact().best(scores) for scores in tables]
 
@@ -274,13 +274,13 @@ def test_a_sentence_too_long_for_any_chart_is_refused_before_memory_is_asked_for
 @over_family
 @with_any_and_single_root
 def test_the_shortcut_gives_the_value_of_the_chart_and_says_how(name, single_root):
-    chance = Random(name)
+    rng = Random(name)
     system = make_system(name, single_root=single_root)
     decoder = ShortcutDecoder(system, system.exact(), SpanningTree(single_root=single_root))
     proofs = set()
     for _ in range(200 if COMPILED else 20):
-        n = chance.randint(1, 5 if COMPILED else 4)
-        decoded = check(system, decoder, random_scores(chance, n))
+        n = rng.randint(1, 5 if COMPILED else 4)
+        decoded = check(system, decoder, random_scores(rng, n))
         proofs.add(decoded.proof)
     assert proofs <= {"spanning-tree", "chart"}
     if COMPILED:

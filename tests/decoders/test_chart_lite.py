@@ -51,12 +51,12 @@ def lite_value(scores, single_root):
 
 @with_any_and_single_root
 def test_the_value_is_that_of_the_unfactored_rules(single_root):
-    chance = Random(single_root)
+    rng = Random(single_root)
     system = make_system("attardi-alls0s1", single_root=single_root)
     decoder = system.exact(lite=True)
     for _ in range(150 if COMPILED else 15):
-        n = chance.randint(0, 6 if COMPILED else 4)
-        scores = random_scores(chance, n)
+        n = rng.randint(0, 6 if COMPILED else 4)
+        scores = random_scores(rng, n)
         decoded = decoder.best(scores)
         best = lite_value(scores, single_root)
         if best == -inf:
@@ -69,11 +69,11 @@ def test_the_value_is_that_of_the_unfactored_rules(single_root):
 
 @pytest.mark.skipif(not COMPILED, reason="long sentences")
 def test_it_never_beats_attardi_alls0s1_and_rarely_loses():
-    chance = Random(3)
+    rng = Random(3)
     system = make_system("attardi-alls0s1")
     equal = 0
     for n in [20] * 20 + [35] * 5:
-        scores = random_scores(chance, n, "real")
+        scores = random_scores(rng, n, "real")
         lite, full = system.exact(lite=True).best(scores), system.exact().best(scores)
         assert replay(system, n, lite.moves) == list(lite.heads)
         assert lite.value <= full.value + 1e-4

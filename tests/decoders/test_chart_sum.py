@@ -37,10 +37,10 @@ def arc_probabilities(name, n, single_root, table):
 @over_family
 @with_any_and_single_root
 def test_log_partition_and_marginals_are_those_of_all_derivations(name, single_root):
-    chance = Random(name)
+    rng = Random(name)
     decoder = make_system(name, single_root=single_root).exact()
     for n in [0, 1, 2, 3, 4, *range(LONGEST + 1)] * (3 if COMPILED else 1):
-        scores = random_scores(chance, n, chance.choice(["real", "with holes", "with ties"]))
+        scores = random_scores(rng, n, rng.choice(["real", "with holes", "with ties"]))
         total, arcs = arc_probabilities(name, n, single_root, scores.tolist())
         found = decoder.log_partition(scores)
         assert found == total or isclose(found, total, abs_tol=1e-6)
@@ -55,10 +55,10 @@ def test_log_partition_and_marginals_are_those_of_all_derivations(name, single_r
 
 @pytest.mark.parametrize(("name", "options"), OTHERS, ids=str)
 def test_other_inventories_have_their_own_sums(name, options):
-    chance = Random(7)
+    rng = Random(7)
     decoder = make_system(name, **dict(options)).exact()
     for n in range(LONGEST):
-        scores = random_scores(chance, n, "real")
+        scores = random_scores(rng, n, "real")
         assert isclose(
             decoder.log_partition(scores),
             log_sums(graph(name, n, False, options), by_arc(scores.tolist()))[-1],
@@ -76,16 +76,16 @@ def test_the_sum_counts_derivations(name):
 @over_family
 @with_any_and_single_root
 def test_samples_are_derivations_as_frequent_as_they_should_be(name, single_root):
-    chance = Random(name)
+    rng = Random(name)
     system = make_system(name, single_root=single_root)
     decoder = system.exact()
     n = 3
-    scores = random_scores(chance, n, "real")
+    scores = random_scores(rng, n, "real")
     total = decoder.log_partition(scores)
     rounds = 4000 if COMPILED else 300
     counts = Counter()
     for _ in range(rounds):
-        sample = decoder.sample(scores, chance)
+        sample = decoder.sample(scores, rng)
         counts[tuple(sample.moves)] += 1
     for moves in counts:
         replay(system, n, moves)
@@ -97,12 +97,12 @@ def test_samples_are_derivations_as_frequent_as_they_should_be(name, single_root
 
 
 def test_large_scores_do_not_overflow():
-    chance = Random(1)
+    rng = Random(1)
     decoder = make_system("attardi-all").exact()
     scores = score_table(5)
     for head in range(6):
         for word in range(1, 6):
-            scores[head, word] = chance.choice([-3000, 2000, 5000])
+            scores[head, word] = rng.choice([-3000, 2000, 5000])
     best = decoder.best(scores).value
     assert best <= decoder.log_partition(scores) < best + 20
 

@@ -14,7 +14,7 @@ from tanglewood.errors import ConfigError
 from tanglewood.systems import make_system
 
 
-def random_transitions(chance, system, edges, n):
+def random_transitions(rng, system, edges, n):
     """Scores of all moves of the graph, and the score of an edge beside that of its arc."""
     transitions = TransitionScores(n)
     scores = {}
@@ -24,10 +24,10 @@ def random_transitions(chance, system, edges, n):
             b0 = n + 1 if b0 < 0 else b0
             if edge.move == 0 and s0 >= 0:
                 if (0, s1, s0, b0) not in scores:
-                    scores[0, s1, s0, b0] = chance.gauss(0, 2)
+                    scores[0, s1, s0, b0] = rng.gauss(0, 2)
                     transitions.set_shift((s1, s0, b0), scores[0, s1, s0, b0])
             elif edge.move > 0 and system.inventory[edge.move - 1][1] < 2 and (edge.move, *edge.view) not in scores:
-                scores[edge.move, *edge.view] = chance.gauss(0, 2)
+                scores[edge.move, *edge.view] = rng.gauss(0, 2)
                 transitions.set_reduce(
                     *system.inventory[edge.move - 1], (s2, s1, s0, b0), scores[edge.move, *edge.view]
                 )
@@ -44,13 +44,13 @@ def random_transitions(chance, system, edges, n):
 @over_family
 @with_any_and_single_root
 def test_the_best_derivation_and_the_sum_are_those_of_all_transition_sequences(name, single_root):
-    chance = Random(name)
+    rng = Random(name)
     system = make_system(name, single_root=single_root)
     decoder = system.exact()
     for n in [*range(6 if COMPILED else 5), 3, 4, 4] * (8 if COMPILED else 1):
-        arcs = random_scores(chance, n, chance.choice(["real", "with holes"]))
+        arcs = random_scores(rng, n, rng.choice(["real", "with holes"]))
         edges = graph(name, n, single_root)
-        transitions, extra = random_transitions(chance, system, edges, n)
+        transitions, extra = random_transitions(rng, system, edges, n)
 
         def score(edge, arcs=arcs, extra=extra):
             return extra(edge) + (arcs[edge.head, edge.dependent] if edge.dependent > 0 else 0.0)
@@ -72,15 +72,15 @@ def test_the_best_derivation_and_the_sum_are_those_of_all_transition_sequences(n
         marginals = decoder.marginals(arcs, transitions)
         for word in range(1, n + 1):
             assert isclose(sum(marginals[head, word] for head in range(n + 1)), 1, abs_tol=1e-9)
-        assert len(decoder.sample(arcs, chance, transitions).moves) == 2 * n + 1
+        assert len(decoder.sample(arcs, rng, transitions).moves) == 2 * n + 1
 
 
 def test_without_scores_of_transitions_the_best_derivation_is_that_of_the_best_tree():
-    chance = Random(2)
+    rng = Random(2)
     for name in ("attardi-all", "attardi-alls0s1"):
         decoder = make_system(name).exact()
         for n in (0, 3, 5):
-            arcs = random_scores(chance, n, "whole")
+            arcs = random_scores(rng, n, "whole")
             assert decoder.best_derivation(arcs, TransitionScores(n)).value == decoder.best(arcs).value
 
 

@@ -43,16 +43,16 @@ def members(name: str, n: int, single_root: bool) -> list[tuple[int, ...]]:
     return found if name == "mst" else [heads for heads in found if Tree(heads).is_projective()]
 
 
-def random_scores(chance: Random, n: int, kind: str):
+def random_scores(rng: Random, n: int, kind: str):
     """Scores of any size, few different ones (so that there are ties), or many that forbid their arcs."""
     table = score_table(n)
     for head in range(n + 1):
         for word in range(n + 1):
             table[head, word] = {
-                "any": chance.uniform(-3, 3),
-                "ties": chance.choice([-1.0, 0.0, 1.0]),
-                "forbidden": chance.choice([-inf, -inf, chance.uniform(-2, 2)]),
-                "far apart": chance.choice([-300.0, 0.0, 5.0, 250.0]),
+                "any": rng.uniform(-3, 3),
+                "ties": rng.choice([-1.0, 0.0, 1.0]),
+                "forbidden": rng.choice([-inf, -inf, rng.uniform(-2, 2)]),
+                "far apart": rng.choice([-300.0, 0.0, 5.0, 250.0]),
             }[kind]
     return table
 
@@ -109,12 +109,12 @@ def test_sums_and_probabilities_are_those_of_all_trees(name, single_root):
         for value, heads in valued:
             for word, head in enumerate(heads, 1):
                 expected[head][word] += exp(value - total)
-        chances = decoder.marginals(scores)
+        probabilities = decoder.marginals(scores)
         for head in range(n + 1):
             for word in range(n + 1):
-                assert chances[head, word] == pytest.approx(expected[head][word], abs=1e-9)
+                assert probabilities[head, word] == pytest.approx(expected[head][word], abs=1e-9)
         for word in range(1, n + 1):
-            assert sum(chances[head, word] for head in range(n + 1)) == pytest.approx(1)
+            assert sum(probabilities[head, word] for head in range(n + 1)) == pytest.approx(1)
 
 
 @over_summing_decoders
@@ -127,8 +127,8 @@ def test_samples_follow_the_distribution(name, single_root, kind):
         scores = random_scores(Random(f"samples {kind} {seed}"), 3, kind)
         total = decoder.log_partition(scores)
         seed += 1
-    chance = Random(7)
-    counts = Counter(tuple(decoder.sample(scores, chance).heads[1:]) for _ in range(draws))
+    rng = Random(7)
+    counts = Counter(tuple(decoder.sample(scores, rng).heads[1:]) for _ in range(draws))
     wanted = {heads: draws * exp(value_of(scores, heads) - total) for heads in members(name, 3, single_root)}
     assert set(counts) <= {heads for heads, count in wanted.items() if count > 0}
     chi_square = sum((counts[heads] - count) ** 2 / count for heads, count in wanted.items() if count > 0)
@@ -173,9 +173,9 @@ def test_long_sentences(name, single_root):
     assert len(tree.roots()) == 1 or not single_root
     assert name == "mst" or tree.is_projective()
     assert decoder.log_partition(scores) > decoded.value
-    chances = decoder.marginals(scores)
+    probabilities = decoder.marginals(scores)
     for word in range(1, n + 1):
-        assert sum(chances[head, word] for head in range(n + 1)) == pytest.approx(1)
+        assert sum(probabilities[head, word] for head in range(n + 1)) == pytest.approx(1)
     for _ in range(5):
         drawn = decoder.sample(scores, Random(2))
         assert drawn.value <= decoded.value

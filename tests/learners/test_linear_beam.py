@@ -132,11 +132,11 @@ def test_weights_are_those_of_the_slow_twin(system, width):
     learner = LinearLearner(actions, templates=TEMPLATES, train_beam=width, most=STEP)
     twin = Twin(actions, width)
     words, offsets = WordNumbers().table([example.words for example in examples])
-    chance = Random(1)
+    rng = Random(1)
     for _ in range(3):
         learner.epoch(examples, oracle)
         order = list(range(len(examples)))
-        chance.shuffle(order)
+        rng.shuffle(order)
         for index in order:
             for features in (twin.moves, twin.labels, twin.tags):
                 features.use(words, offsets[index])

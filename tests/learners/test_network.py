@@ -84,7 +84,7 @@ class Twin:
             context[here, width : 2 * width] += plain_lstm(inputs, p[f"{back}.recurrent"])[::-1]
         return context
 
-    def decide(self, p, oracle, chance, keep):
+    def decide(self, p, oracle, rng, keep):
         """Go through the sentences as training does: the best-scored move of those that cost nothing."""
         rows = self.rows(p)
         offset = 0
@@ -95,8 +95,8 @@ class Twin:
                 mask = np.ones(len(p["hidden.bias"]))
                 if keep < 1:
                     for k in range(len(mask)):  # the minimal standard generator
-                        chance = chance * 48271 % 2147483647
-                        mask[k] = 1 / keep if chance / 2147483647 < keep else 0
+                        rng = rng * 48271 % 2147483647
+                        mask[k] = 1 / keep if rng / 2147483647 < keep else 0
                 hidden = hidden_layer(p, rows, Views(self.actions.system, [s], [offset]))[0] * mask
                 scores = hidden @ p["move.weight"].T + p["move.bias"]
                 costs = oracle.costs(s)
@@ -192,12 +192,12 @@ def one_epoch(monkeypatch, name, settings, with_root_label=True, sizes=(6, 2, 5)
     for name in learner._parameters:
         learner._parameters[name] += noise.normal(0, 0.3, learner._parameters[name].shape).astype(np.float32)
     learner._adam = Recorder(learner._parameters)
-    chance = learner._trainer.chance
+    rng = learner._trainer.rng
     oracle = system.oracle(system.training_oracle())
     loss = learner.epoch(examples, oracle)
     twin = Twin(learner, examples)
     parameters = {key: value.astype(np.float64) for key, value in learner._parameters.items()}
-    twin.decide(parameters, oracle, chance, 1 - learner.options.drop_hidden)
+    twin.decide(parameters, oracle, rng, 1 - learner.options.drop_hidden)
     n_words = sum(len(example.words) for example in examples)
     return twin, parameters, {key: n_words * value for key, value in learner._adam.gradients.items()}, loss
 
@@ -221,11 +221,11 @@ def test_gradients_of_a_larger_network_agree_in_random_directions(monkeypatch, m
     """Sizes for which the kernels take whole vectors, and some that do not fill the last one."""
     more_labels = [f"more{i}" for i in range(more)]
     twin, parameters, gradients, _ = one_epoch(monkeypatch, "swap", {}, sizes=(40, 20, 70), more_labels=more_labels)
-    chance = np.random.default_rng(more)
+    rng = np.random.default_rng(more)
     step = 1e-6
     for key, value in parameters.items():
         for _ in range(3):
-            direction = chance.normal(0, 1, value.shape)
+            direction = rng.normal(0, 1, value.shape)
             above, below = (
                 twin.loss({**parameters, key: value + change}) for change in (step * direction, -step * direction)
             )
@@ -291,10 +291,10 @@ def test_rare_moves_are_favoured_by_how_rare_they_are():
 @pytest.mark.skipif(COMPILED and not products.has_fast_products(), reason="the machine has no fast products")
 @pytest.mark.parametrize(("n_rows", "n_in", "n_out"), [(1, 4, 64), (5, 12, 128), (6, 128, 64), (13, 128, 320)])
 def test_rounded_products_are_nearly_those_of_floats(n_rows, n_in, n_out):
-    chance = np.random.default_rng(n_rows)
-    matrix = chance.normal(0, 0.3, (n_in, n_out)).astype(np.float32)
+    rng = np.random.default_rng(n_rows)
+    matrix = rng.normal(0, 0.3, (n_in, n_out)).astype(np.float32)
     matrix[:, 3] = 0
-    rows = chance.normal(0, 2, (n_rows, n_in)).astype(np.float32)
+    rows = rng.normal(0, 2, (n_rows, n_in)).astype(np.float32)
     rows[0] = 0
     out = np.full((n_rows + 1, n_out), 7, np.float32)
     made = products.Products(matrix)
@@ -311,10 +311,10 @@ def test_rounded_products_are_nearly_those_of_floats(n_rows, n_in, n_out):
 @pytest.fixture(params=[3, 18], ids="width {}".format)
 def lstm(request):
     width = request.param
-    chance = np.random.default_rng(7)
-    inputs = chance.normal(0, 1, (sum(LENGTHS), 4 * width)).astype(np.float32)
-    recurrent = chance.normal(0, 1.7 / width**0.5, (width, 4 * width)).astype(np.float32)
-    return inputs, recurrent, chance.normal(0, 1, (sum(LENGTHS), width)).astype(np.float32)
+    rng = np.random.default_rng(7)
+    inputs = rng.normal(0, 1, (sum(LENGTHS), 4 * width)).astype(np.float32)
+    recurrent = rng.normal(0, 1.7 / width**0.5, (width, 4 * width)).astype(np.float32)
+    return inputs, recurrent, rng.normal(0, 1, (sum(LENGTHS), width)).astype(np.float32)
 
 
 def sentence_by_sentence(inputs, recurrent, *, backward):
@@ -381,13 +381,13 @@ def plain_adam(start, gradients, rates):
 
 @pytest.mark.parametrize("ask_often", [False, True])
 def test_rows_are_updated_when_used_and_averaged_over_all_steps(ask_often):
-    chance = np.random.default_rng(3)
-    start = chance.normal(0, 1, (6, 4)).astype(np.float32)
+    rng = np.random.default_rng(3)
+    start = rng.normal(0, 1, (6, 4)).astype(np.float32)
     adam = Adam({"rows": start.copy()})
     used, rates = [[] for _ in start], []
     for step in range(40):
-        numbers = chance.integers(0, 5, chance.integers(1, 7)).astype(np.int32)  # some twice, row 5 never
-        gradients = chance.normal(0, 1, (len(numbers), 4)).astype(np.float32)
+        numbers = rng.integers(0, 5, rng.integers(1, 7)).astype(np.int32)  # some twice, row 5 never
+        gradients = rng.normal(0, 1, (len(numbers), 4)).astype(np.float32)
         rates.append(0.01 * (1 + step % 3))
         adam.begin(rates[-1])
         adam.update_rows("rows", numbers, gradients)
@@ -404,14 +404,14 @@ def test_rows_are_updated_when_used_and_averaged_over_all_steps(ask_often):
 
 
 def test_rows_used_in_every_step_are_updated_like_a_whole_parameter():
-    chance = np.random.default_rng(4)
-    start = chance.normal(0, 1, (5, 3)).astype(np.float32)
+    rng = np.random.default_rng(4)
+    start = rng.normal(0, 1, (5, 3)).astype(np.float32)
     adam = Adam({"rows": start.copy(), "whole": start.copy()})
     for _ in range(20):
-        gradient = chance.normal(0, 1, start.shape).astype(np.float32)
+        gradient = rng.normal(0, 1, start.shape).astype(np.float32)
         adam.begin(0.01)
         adam.update("whole", gradient)
-        order = chance.permutation(5).astype(np.int32)
+        order = rng.permutation(5).astype(np.int32)
         adam.update_rows("rows", order, gradient[order])
     averaged = adam.average(("rows",))
     np.testing.assert_allclose(adam.parameters["rows"], adam.parameters["whole"], atol=1e-6)

@@ -46,7 +46,7 @@ def test_mcnemar_of_known_counts(only_first, only_second, chi_square, p_value):
 
 
 def brute_binomial(b, c):
-    """The chance, with a fair coin, of a split of b + c at least as uneven: both tails, term by term."""
+    """The probability, with a fair coin, of a split of b + c at least as uneven: both tails, term by term."""
     n = b + c
     uneven = abs(b - c)
     return sum(Fraction(math.comb(n, k), 2**n) for k in range(n + 1) if abs(n - 2 * k) >= uneven)

@@ -42,10 +42,10 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("scale")
     train_parser(toy_sentences(N_TRAIN)).save(folder / "model.tw")
     (folder / "run.py").write_text(SMALL_READS)
-    chance = Random(5)
+    rng = Random(5)
     blocks = toy_text(N_PARSED, seed=9).split("\n\n")[:-1]
     for name, newline, mark in (("plain", "\n", ""), ("odd", "\r\n", "\ufeff")):
-        text = "".join(block + "\n" * chance.randint(2, 4) for block in blocks)
+        text = "".join(block + "\n" * rng.randint(2, 4) for block in blocks)
         (folder / f"{name}.conllu").write_bytes((mark + text.rstrip("\n")).replace("\n", newline).encode())
     halves = ["\n\n".join(half) + "\n\n" for half in (blocks[: N_PARSED // 2], blocks[N_PARSED // 2 :])]
     (folder / "bad.conllu").write_text(halves[0] + BAD + halves[1] + BAD.replace("bad", "worse"))
@@ -180,7 +180,7 @@ def test_one_thread_answers_each_sentence_from_a_pipe_at_once(folder):
 
 
 def children_of(pid):
-    path = Path(f"/proc/{pid}/actions/{pid}/children")
+    path = Path(f"/proc/{pid}/task/{pid}/children")
     if not path.exists():
         pytest.skip("this system does not list the children of a process")
     return [int(child) for child in path.read_text().split()]

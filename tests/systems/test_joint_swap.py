@@ -281,11 +281,11 @@ def ambiguous(n, seed):
 
     The first tagger offers both, and says noun; its sentences with its own tags come second.
     """
-    chance = Random(seed)
+    rng = Random(seed)
     texts, piped = [], []
     for _ in range(n):
-        verbal = chance.random() < 0.5
-        between = chance.randint(3, 6)
+        verbal = rng.random() < 0.5
+        between = rng.randint(3, 6)
         rows = [("sog" if verbal else "tem", "VERB", 0, "root", "VERB:0")]
         rows += [("ap", "ADV", 1, "advmod", "ADV:0")] * between
         rows += [("wug", "VERB" if verbal else "NOUN", 1, "xcomp" if verbal else "obj", "NOUN:0,VERB:0.5")]

@@ -62,8 +62,8 @@ def test_scores_are_shares_of_words():
 
 
 def test_the_gradient_of_the_cross_entropy_is_that_of_finite_differences():
-    chance = np.random.default_rng(4)
-    scores = chance.normal(size=(5, 4))
+    rng = np.random.default_rng(4)
+    scores = rng.normal(size=(5, 4))
     targets = np.array([2, -1, 0, 3, -1])
     wanted = numerical_gradient(lambda: _cross_entropy(scores.copy(), targets), scores)
     loss = _cross_entropy(found := scores.copy(), targets)

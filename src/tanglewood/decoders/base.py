@@ -89,7 +89,7 @@ class Decoder:
         """Return the probability of every arc under exp(value - log_partition) as float64; columns sum to 1."""
         raise self._unable("marginals")
 
-    def sample(self, scores: Scores, chance: Random) -> Decoded:
+    def sample(self, scores: Scores, rng: Random) -> Decoded:
         """Return a tree (or derivation) drawn with probability exp(value - log_partition)."""
         raise self._unable("sample")
 

@@ -386,9 +386,9 @@ class ChartSum(ChartS2):
                 self._expect()
         return memoryview(self.arcs).cast("B").cast("d", (size, size))
 
-    def draw(self, chance: Random) -> None:
+    def draw(self, rng: Random) -> None:
         """Draw a derivation, after a `run` that found some: `heads` and `moves` then hold it."""
-        self.uniform = array("d", [chance.random() for _ in range(2 * self.n + 2)])
+        self.uniform = array("d", [rng.random() for _ in range(2 * self.n + 2)])
         with cython.nogil:
             self.drawn = -1
             self._trace()

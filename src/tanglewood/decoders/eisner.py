@@ -251,9 +251,9 @@ class Eisner(Decoder):
         chart.fill_marginals(out)
         return out
 
-    def sample(self, scores: Scores, chance: Random) -> Decoded:
+    def sample(self, scores: Scores, rng: Random) -> Decoded:
         """Return a projective tree drawn with probability exp(value - log_partition)."""
         chart = self._summed(scores)
-        chart.trace(array("d", [chance.random() for _ in range(4 * words_in(scores) + 1)]))
+        chart.trace(array("d", [rng.random() for _ in range(4 * words_in(scores) + 1)]))
         heads = array("i", chart.heads)
         return Decoded(heads, tree_value(scores, heads), "sample")

@@ -89,12 +89,12 @@ class ExactDecoder(Decoder):
         chart.run()
         return chart.expect()
 
-    def sample(self, scores: Scores, chance: Random, transitions: TransitionScores | None = None) -> Decoded:
+    def sample(self, scores: Scores, rng: Random, transitions: TransitionScores | None = None) -> Decoded:
         """Return a derivation drawn with probability exp(value - log_partition), and its tree; value is the tree's."""
         chart = self._chart(scores, transitions)
         if chart.run() == NO_TREE:
             return no_tree("sample")
-        chart.draw(chance)
+        chart.draw(rng)
         heads = array("i", chart.heads)
         return Decoded(heads, tree_value(scores, heads), "sample", array("i", chart.moves))
 

@@ -7,7 +7,7 @@ cdef class MatrixTree:
     cdef int n, size, depths, sum_level
     cdef bint single_root
     cdef double sum
-    cdef double[::1] logs, shares, history, chances
+    cdef double[::1] logs, shares, history, probabilities
     cdef int[::1] levels, share_levels, order, history_levels
     cdef void _fill(self, const float[:, ::1] scores) noexcept nogil
     @cython.locals(old=double)

@@ -54,7 +54,7 @@ class MatrixTree:
         # The arcs into one word as the others are taken out, one row after the other.
         self.history = array("d", [NOTHING]) * (self.size * self.size)
         self.history_levels = array("i", bytes(4 * self.size * self.size))
-        self.chances = array("d", bytes(8 * self.size))
+        self.probabilities = array("d", bytes(8 * self.size))
         self.sum = 0.0
         self.sum_level = 0
         self._fill(memoryview(scores))
@@ -158,7 +158,7 @@ class MatrixTree:
         return total if total > LOWEST else NOTHING
 
     def _head_chances(self, word: int, gone: int) -> None:
-        """Write the probability of each head of a word to ``chances``; all others have been taken out, in order.
+        """Write the probability of each head of a word to ``probabilities``; all others have been taken out, in order.
 
         With the others out, its head is 0. Then they come back, the last first: an arc i -> word divides into the
         part that is its own and the part that came through the one that is back.
@@ -167,7 +167,7 @@ class MatrixTree:
         for i in range(size):
             self.history[i] = self.logs[i * size + word]
             self.history_levels[i] = self.levels[i * size + word]
-            self.chances[i] = 0
+            self.probabilities[i] = 0
         for step in range(gone):
             row = step * size
             between = self.order[step]
@@ -184,29 +184,29 @@ class MatrixTree:
                         self.history[row + between] + self.shares[place],
                         self.history_levels[row + between] + self.share_levels[place],
                     )
-        self.chances[0] = 1
+        self.probabilities[0] = 1
         for step in range(gone - 1, -1, -1):
             row = step * size
             between = self.order[step]
             through = 0.0
             for i in range(size):
                 place = between * size + i
-                if self.chances[i] == 0 or self.shares[place] < LOWEST or self.history[row + between] < LOWEST:
+                if self.probabilities[i] == 0 or self.shares[place] < LOWEST or self.history[row + between] < LOWEST:
                     continue
                 whole = self.history[row + size + i]
                 level = self.history_levels[row + size + i]
                 if self.history_levels[row + between] + self.share_levels[place] == level:
-                    through += self.chances[i] * exp(self.history[row + between] + self.shares[place] - whole)
+                    through += self.probabilities[i] * exp(self.history[row + between] + self.shares[place] - whole)
                 if self.history[row + i] > LOWEST and self.history_levels[row + i] == level:
-                    self.chances[i] *= exp(self.history[row + i] - whole)
+                    self.probabilities[i] *= exp(self.history[row + i] - whole)
                 else:
-                    self.chances[i] = 0
-            self.chances[between] = through
+                    self.probabilities[i] = 0
+            self.probabilities[between] = through
         total = 0.0
         for i in range(size):
-            total += self.chances[i]
+            total += self.probabilities[i]
         for i in range(size):
-            self.chances[i] /= total
+            self.probabilities[i] /= total
 
     def _all_chances(self, table: int, first: int, last: int, gone: int, out: memoryview[float]) -> None:
         """Write the probabilities of all arcs into the words from first to last - 1, the others having been taken out.
@@ -216,7 +216,7 @@ class MatrixTree:
         if last - first == 1:
             self._head_chances(first, gone)
             for head in range(self.size):
-                out[head, first] = self.chances[head]
+                out[head, first] = self.probabilities[head]
             return
         middle = (first + last) // 2
         half = self._copy(table, first, last)
@@ -247,7 +247,7 @@ class MatrixTree:
         if self.log_partition() == NOTHING:
             raise ConfigError("every tree has the value -inf: there is no distribution over trees")
 
-    def sample(self, chance: Random) -> array[int]:
+    def sample(self, rng: Random) -> array[int]:
         """Return the heads of a random tree, -1 for node 0.
 
         Wilson's (1996) random walks. How many steps they take says nothing about the tree, so that they can be given
@@ -260,11 +260,11 @@ class MatrixTree:
             out = score_table(self.n, 0.0, "d")
             self.fill_marginals(out)
             roots = [out[0, word] for word in range(1, self.size)]
-            heads[chance.choices(range(1, self.size), roots)[0]] = 0
+            heads[rng.choices(range(1, self.size), roots)[0]] = 0
             first_head = 1
-        return self._walk(heads, first_head, chance) or self._draw(heads, chance)
+        return self._walk(heads, first_head, rng) or self._draw(heads, rng)
 
-    def _walk(self, fixed: array[int], first_head: int, chance: Random) -> array[int] | None:
+    def _walk(self, fixed: array[int], first_head: int, rng: Random) -> array[int] | None:
         """Return a tree found by random walks, if they end in time."""
         size = self.size
         heads = fixed[:]
@@ -283,7 +283,7 @@ class MatrixTree:
                 steps += 1
                 if steps > STEPS * size or not weights[word]:
                     return None
-                heads[word] = chance.choices(candidates, weights[word])[0]
+                heads[word] = rng.choices(candidates, weights[word])[0]
                 word = heads[word]
             word = start
             while not reached[word]:
@@ -291,7 +291,7 @@ class MatrixTree:
                 word = heads[word]
         return heads
 
-    def _draw(self, fixed: array[int], chance: Random) -> array[int]:
+    def _draw(self, fixed: array[int], rng: Random) -> array[int]:
         """Return a tree drawn word by word, each from its probabilities given the heads of those before it."""
         heads = fixed[:]
         size = self.size
@@ -301,7 +301,7 @@ class MatrixTree:
         for word in range(1, size):
             if heads[word] < 0:
                 self._chances_of(word)
-                heads[word] = chance.choices(range(size), list(self.chances))[0]
+                heads[word] = rng.choices(range(size), list(self.probabilities))[0]
                 self._fix(word, heads[word])
         return heads
 
@@ -312,7 +312,7 @@ class MatrixTree:
                 self.logs[other * self.size + word] = NOTHING
 
     def _chances_of(self, word: int) -> None:
-        """Write the probability of each head of one word to ``chances``."""
+        """Write the probability of each head of one word to ``probabilities``."""
         table = self._copy(0, 1, self.size)
         gone = 0
         for other in range(1, word):

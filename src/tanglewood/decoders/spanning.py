@@ -193,7 +193,7 @@ class SpanningTree(Decoder):
         """Return the probability of every arc."""
         return MatrixTree(scores, self.single_root).marginals()
 
-    def sample(self, scores: Scores, chance: Random) -> Decoded:
+    def sample(self, scores: Scores, rng: Random) -> Decoded:
         """Return a tree drawn with probability exp(value - log_partition)."""
-        heads = MatrixTree(scores, self.single_root).sample(chance)
+        heads = MatrixTree(scores, self.single_root).sample(rng)
         return Decoded(heads, tree_value(scores, heads), "sample")

@@ -24,19 +24,19 @@ DIRECTIONS = ("forward", "backward")
 
 
 def new_encoder(
-    embedded: Mapping[str, int], vocabulary: Vocabulary, sizes: tuple[int, int, int], chance: Chance
+    embedded: Mapping[str, int], vocabulary: Vocabulary, sizes: tuple[int, int, int], rng: Rng
 ) -> dict[str, Floats]:
     """Return fresh parameters for embeddings of these widths and (words, LSTMs, layers of LSTMs) of these sizes."""
     n_word, n_lstm, n_layers = sizes
     parameters = {
-        f"{EMBED}{feature}": normal(chance, 0.1 if size > 32 else 0.2, len(vocabulary.numbers[feature]), size)
+        f"{EMBED}{feature}": normal(rng, 0.1 if size > 32 else 0.2, len(vocabulary.numbers[feature]), size)
         for feature, size in embedded.items()
     }
-    parameters["word.weight"] = glorot(chance, sum(embedded.values()), n_word)
+    parameters["word.weight"] = glorot(rng, sum(embedded.values()), n_word)
     parameters["word.bias"] = np.zeros(n_word, np.float32)
     for lstm in (f"lstm{layer}.{direction}" for layer in range(n_layers) for direction in DIRECTIONS):
-        parameters[f"{lstm}.input"] = glorot(chance, n_word, 4 * n_lstm)
-        parameters[f"{lstm}.recurrent"] = glorot(chance, n_lstm, 4 * n_lstm)
+        parameters[f"{lstm}.input"] = glorot(rng, n_word, 4 * n_lstm)
+        parameters[f"{lstm}.recurrent"] = glorot(rng, n_lstm, 4 * n_lstm)
         bias = np.zeros(4 * n_lstm, np.float32)
         bias[n_lstm : 2 * n_lstm] = 1  # forget gates begin open
         parameters[f"{lstm}.bias"] = bias
@@ -53,18 +53,18 @@ class Shapes:
     normal = uniform
 
 
-Chance = np.random.Generator | Shapes
+Rng = np.random.Generator | Shapes
 
 
-def glorot(chance: Chance, *shape: int) -> Floats:
+def glorot(rng: Rng, *shape: int) -> Floats:
     """Return random weights that keep the size of what they are multiplied with (Glorot and Bengio 2010)."""
     bound = float(np.sqrt(6 / (shape[-2] + shape[-1])))
-    return chance.uniform(-bound, bound, shape).astype(np.float32, copy=False)
+    return rng.uniform(-bound, bound, shape).astype(np.float32, copy=False)
 
 
-def normal(chance: Chance, scale: float, *shape: int) -> Floats:
+def normal(rng: Rng, scale: float, *shape: int) -> Floats:
     """Return random weights of this standard deviation."""
-    return chance.normal(0.0, scale, shape).astype(np.float32, copy=False)
+    return rng.normal(0.0, scale, shape).astype(np.float32, copy=False)
 
 
 def rounded(parameters: Mapping[str, Floats]) -> dict[str, Floats]:
@@ -97,11 +97,11 @@ def batch_for(words: int) -> int:
     return 100 if words < 100_000 else 200
 
 
-def random_batches(lengths: Sequence[int], words: int, chance: np.random.Generator) -> Iterator[list[int]]:
+def random_batches(lengths: Sequence[int], words: int, rng: np.random.Generator) -> Iterator[list[int]]:
     """Give the places of sentences of these lengths in random order, in batches of about so many words."""
     batch: list[int] = []
     size = 0
-    for index in chance.permutation(len(lengths)).tolist():
+    for index in rng.permutation(len(lengths)).tolist():
         batch.append(index)
         size += lengths[index]
         if size >= words:
@@ -271,11 +271,11 @@ class Encoder:
             memory[direction] = outputs, left
         return added, memory
 
-    def forward(self, batch: Batch, chance: np.random.Generator, drop_input: float, drop_context: float) -> Floats:
+    def forward(self, batch: Batch, rng: np.random.Generator, drop_input: float, drop_context: float) -> Floats:
         """Encode a batch for training, with dropout, and remember what going backwards needs."""
         self.batch = batch
         embedded = self.embed(batch)
-        self.input_mask = _mask(chance, embedded.shape, drop_input)
+        self.input_mask = _mask(rng, embedded.shape, drop_input)
         self.embedded = embedded * self.input_mask
         self.word_vectors = self.words(self.embedded)
         self.steps = TimeSteps(batch.lengths)
@@ -287,7 +287,7 @@ class Encoder:
             gates = {direction: self.inputs(layer, direction, context) for direction in DIRECTIONS}
             context, memory = self._layer(layer, context, gates, self.steps)
             self.memory.append(memory)
-        self.context_mask = _mask(chance, context.shape, drop_context)
+        self.context_mask = _mask(rng, context.shape, drop_context)
         self.context = context * self.context_mask
         rows: Floats = self.context @ self.parameters[OUTPUT]
         return rows
@@ -386,7 +386,7 @@ class Contexts:
         return self._encoder.contexts(nodes[:, :n_word], inputs, lengths), [0, *np.cumsum(lengths).tolist()]
 
 
-def _mask(chance: np.random.Generator, shape: tuple[int, ...], drop: float) -> Floats:
+def _mask(rng: np.random.Generator, shape: tuple[int, ...], drop: float) -> Floats:
     if drop == 0:
         return np.ones(shape, np.float32)
-    return ((chance.random(shape, np.float32) >= drop) / np.float32(1 - drop)).astype(np.float32)
+    return ((rng.random(shape, np.float32) >= drop) / np.float32(1 - drop)).astype(np.float32)

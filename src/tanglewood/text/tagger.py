@@ -18,11 +18,11 @@ from tanglewood.errors import ConfigError, ModelError
 from tanglewood.ml.adam import Adam
 from tanglewood.ml.encoder import (
     OUTPUT,
-    Chance,
     Contexts,
     Encoder,
     Floats,
     Ints,
+    Rng,
     Shapes,
     batch_for,
     count_layers,
@@ -144,12 +144,12 @@ def new_parameters(
     vocabulary: Vocabulary,
     classes: Mapping[str, Sequence[str]],
     sizes: tuple[int, int, int],
-    chance: Chance,
+    rng: Rng,
 ) -> dict[str, Floats]:
     """Return freshly initialized parameters; the sizes are those of words, LSTMs, and the number of layers."""
-    parameters = new_encoder(EMBEDDED, vocabulary, sizes, chance)
+    parameters = new_encoder(EMBEDDED, vocabulary, sizes, rng)
     n_classes = sum(map(len, classes.values()))
-    parameters[OUTPUT] = glorot(chance, sizes[0], n_classes)
+    parameters[OUTPUT] = glorot(rng, sizes[0], n_classes)
     parameters[BIAS] = np.zeros(n_classes, np.float32)
     return parameters
 
@@ -231,7 +231,7 @@ class TaggerLearner:
         if not sentences:
             raise ConfigError("there is no sentence to learn tags from")
         self.options = options.resolved(sum(map(len, sentences)))
-        self._chance = np.random.default_rng(seed)
+        self._rng = np.random.default_rng(seed)
         self._words = [list(map(untagged, sentence.forms)) for sentence in sentences]
         self.vocabulary = Vocabulary.of((word for words in self._words for word in words), EMBEDDED, LEAST)
         rows = [list(zip(s.upos, s.xpos, s.feats, map(lemma_rule, s.forms, s.lemmas), strict=True)) for s in sentences]
@@ -248,7 +248,7 @@ class TaggerLearner:
         together = Counter(tuple(row[:3]) for targets in self._targets for row in targets[1:].tolist())
         self.combinations = np.array([tags for tags, _ in together.most_common()], np.int32)
         self.lemmas = _most_frequent_lemmas(sentences)
-        self._parameters = new_parameters(self.vocabulary, self.classes, (*SIZES, options.layers), self._chance)
+        self._parameters = new_parameters(self.vocabulary, self.classes, (*SIZES, options.layers), self._rng)
         self._gradients = {name: np.zeros_like(p) for name, p in self._parameters.items() if name not in SPARSE}
         self._adam = Adam(self._parameters)
         self._encoder = Encoder(self._parameters, EMBEDDED)
@@ -263,7 +263,7 @@ class TaggerLearner:
     def epoch(self) -> float:
         """Go through the sentences once in random order; return the mean loss a word."""
         options = self.options
-        batches = list(random_batches([len(words) for words in self._words], options.batch_words, self._chance))
+        batches = list(random_batches([len(words) for words in self._words], options.batch_words, self._rng))
         loss = 0.0
         for number, batch in enumerate(batches):
             done = (self._epochs + number / len(batches)) / options.epochs
@@ -276,8 +276,8 @@ class TaggerLearner:
         options = self.options
         batch = number_words(self.vocabulary, [self._words[place] for place in places], self._known)
         forms = batch.single[:, 0]
-        batch.single[self._chance.random(len(forms)) < self._unknown[forms], :2] = 0  # in small letters and as written
-        scores = self._encoder.forward(batch, self._chance, options.drop_input, options.drop_context)
+        batch.single[self._rng.random(len(forms)) < self._unknown[forms], :2] = 0  # in small letters and as written
+        scores = self._encoder.forward(batch, self._rng, options.drop_input, options.drop_context)
         scores += self._parameters[BIAS]
         targets = np.concatenate([self._targets[place] for place in places])
         loss = 0.0
@@ -303,10 +303,10 @@ def _cross_entropy(scores: Floats, targets: NDArray[np.int64]) -> float:
     np.exp(scores, out=scores)
     scores /= scores.sum(1, keepdims=True)
     rows = np.flatnonzero(targets >= 0)
-    chances = scores[rows, targets[rows]]
+    probabilities = scores[rows, targets[rows]]
     scores[rows, targets[rows]] -= 1
     scores[targets < 0] = 0
-    return float(-np.log(np.maximum(chances, 1e-30)).sum())
+    return float(-np.log(np.maximum(probabilities, 1e-30)).sum())
 
 
 def _most_frequent_lemmas(sentences: Sequence[Sentence]) -> dict[str, str]:

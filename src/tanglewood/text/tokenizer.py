@@ -99,12 +99,12 @@ class Tokenizer:
         for k, (start, end) in enumerate(zip(starts, ends, strict=True)):
             if multiword.is_unsure(gold.text[start:end]):
                 split_examples.extend((k, 0, 0, 0, 0))
-        chance = Random(seed)
+        rng = Random(seed)
         lessons = ((cut_examples, marks), (stop_examples, last), (split_examples, splits))
         for kind, (name, (examples, truth)) in enumerate(zip(TABLES, lessons, strict=True)):
             teacher = Teacher(surface, sentences, MARGIN, MOST)
             for epoch in range(1, epochs + 1):
-                mistakes, places = teacher.epoch(examples, truth, kind, chance)
+                mistakes, places = teacher.epoch(examples, truth, kind, rng)
                 if report:
                     report(f"tokenizer: {name} epoch {epoch:2}: {mistakes} mistakes in {places} places")
             frozen, scale = freeze_tables({name: teacher.weights}, teacher.time, LEAST, UPDATES)

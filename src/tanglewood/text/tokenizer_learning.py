@@ -33,13 +33,13 @@ class Teacher:
         self.mistakes = 0
         self.score = array("f", bytes(4))
 
-    def epoch(self, examples: array[int], gold: array[int], kind: int, chance: Random) -> tuple[int, int]:
+    def epoch(self, examples: array[int], gold: array[int], kind: int, rng: Random) -> tuple[int, int]:
         """Go through examples of one kind, shuffled; return how many were mistaken, and how many they are.
 
         gold says of each place or token what is true of it.
         """
         order = list(range(len(examples) // EXAMPLE))
-        chance.shuffle(order)
+        rng.shuffle(order)
         before = self.mistakes
         for start in range(0, len(order), BATCH):
             self._learn_some(examples, gold, array("i", order[start : start + BATCH]), kind)

@@ -170,7 +170,7 @@ class ArcLearner:
         self.options = options
         self.stacked = stacked
         self.tell = quiet
-        self.chance = Random(seed)
+        self.rng = Random(seed)
         self.numbers = WordNumbers()
         self.trainer = ArcTrainer(
             templates,
@@ -195,7 +195,7 @@ class ArcLearner:
         trainer = self.trainer
         words, offsets = self.numbers.table([example.words for example in examples])
         order = list(range(len(examples)))
-        self.chance.shuffle(order)
+        self.rng.shuffle(order)
         trainer.loss = 0.0
         for index in order:
             example = examples[index]
@@ -216,10 +216,10 @@ class ArcLearner:
     def state(self) -> tuple[Mapping[str, Any], dict[str, Any]]:
         """Return the tables, and where the generator stands."""
         arrays, sizes = save_tables(self._tables())
-        return arrays, {**sizes, "order": list(self.chance.getstate()[1]), "time": self.trainer.time}
+        return arrays, {**sizes, "order": list(self.rng.getstate()[1]), "time": self.trainer.time}
 
     def restore(self, arrays: Mapping[str, memoryview], data: Mapping[str, Any]) -> None:
         """Go back to such a state."""
-        self.chance.setstate((3, tuple(data["order"]), None))
+        self.rng.setstate((3, tuple(data["order"]), None))
         self.trainer.time = data["time"]
         restore_tables(self._tables(), arrays, data)

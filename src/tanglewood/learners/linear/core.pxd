@@ -27,7 +27,7 @@ cdef class LinearTrainer(LinearScorer):
     cdef int[::1] costs
     cdef double margin, most
     cdef public double explore, time, loss
-    cdef public Py_ssize_t chance
+    cdef public Py_ssize_t rng
     cdef public int n_states
     cdef int n_move_features, n_label_features
     cdef double _random(self) noexcept nogil

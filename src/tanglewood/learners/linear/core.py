@@ -95,15 +95,15 @@ class LinearTrainer(LinearScorer):
         self.margin = margin
         self.most = most
         self.explore = 0.0
-        self.chance = (seed * 7919 + 104729) % 2147483646 + 1
+        self.rng = (seed * 7919 + 104729) % 2147483646 + 1
         self.time = 1.0
         self.loss = 0.0
         self.n_states = 0
 
     def _random(self) -> float:
         """A number in [0, 1) by the minimal standard generator."""
-        self.chance = self.chance * 48271 % 2147483647
-        return self.chance / 2147483647.0
+        self.rng = self.rng * 48271 % 2147483647
+        return self.rng / 2147483647.0
 
     def _score_moves(self, s: State, out: array[float]) -> None:
         self.n_move_features = self._move_features(s)

@@ -186,7 +186,7 @@ class LinearLearner:
         self.least = least
         self.updates = updates
         self.epochs = 0
-        self.chance = Random(seed)
+        self.rng = Random(seed)
         self.numbers = WordNumbers()
         self.trainer = LinearTrainer(
             actions.system,
@@ -237,7 +237,7 @@ class LinearLearner:
         trainer = self.trainer
         words, offsets = self.numbers.table([example.words for example in examples])
         order = list(range(len(examples)))
-        self.chance.shuffle(order)
+        self.rng.shuffle(order)
         trainer.explore = self.explore if self.epochs else 0.0
         trainer.loss = 0.0
         trainer.n_states = 0
@@ -267,8 +267,8 @@ class LinearLearner:
         data: dict[str, Any] = {
             **sizes,
             "epochs": self.epochs,
-            "order": list(self.chance.getstate()[1]),
-            "chance": trainer.chance,
+            "order": list(self.rng.getstate()[1]),
+            "rng": trainer.rng,
             "time": trainer.time,
         }
         return arrays, data
@@ -277,7 +277,7 @@ class LinearLearner:
         """Go back to such a state."""
         trainer = self.trainer
         self.epochs = data["epochs"]
-        self.chance.setstate((3, tuple(data["order"]), None))
-        trainer.chance = data["chance"]
+        self.rng.setstate((3, tuple(data["order"]), None))
+        trainer.rng = data["rng"]
         trainer.time = data["time"]
         restore_tables(self._tables(), arrays, data)

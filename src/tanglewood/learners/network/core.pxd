@@ -38,7 +38,7 @@ cdef class NetworkTrainer(NetworkCore):
     cdef public int[::1] move_counts
     cdef public double loss
     cdef public int n_states
-    cdef public long chance
+    cdef public long rng
     cdef float keep
     cdef public float explore
     cdef double _random(self) noexcept nogil

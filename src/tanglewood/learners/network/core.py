@@ -188,7 +188,7 @@ class NetworkTrainer(NetworkCore):
         self.move_counts = array("i", bytes(4 * n_moves))
         self.keep = 1 - dropout
         self.explore = 0.0
-        self.chance = (seed * 7919 + 104729) % 2147483646 + 1
+        self.rng = (seed * 7919 + 104729) % 2147483646 + 1
         self.loss = 0.0
         self.n_states = 0
 
@@ -198,8 +198,8 @@ class NetworkTrainer(NetworkCore):
 
     def _random(self) -> float:
         """A number in [0, 1) by the minimal standard generator."""
-        self.chance = self.chance * 48271 % 2147483647
-        return self.chance / 2147483647.0
+        self.rng = self.rng * 48271 % 2147483647
+        return self.rng / 2147483647.0
 
     def _drop(self) -> None:
         """Drop hidden units at random, and keep the others' sum what it was."""

@@ -23,10 +23,10 @@ from tanglewood.learners.network.core import N_DISTANCES, N_FLAGS, NetworkCore, 
 from tanglewood.ml.adam import Adam
 from tanglewood.ml.encoder import (
     OUTPUT,
-    Chance,
     Contexts,
     Encoder,
     Floats,
+    Rng,
     Shapes,
     batch_for,
     count_layers,
@@ -65,23 +65,23 @@ class Sizes:
 
 
 def new_parameters(
-    sizes: Sizes, vocabulary: Vocabulary, system: TransitionSystem, n_labels: int, chance: Chance
+    sizes: Sizes, vocabulary: Vocabulary, system: TransitionSystem, n_labels: int, rng: Rng
 ) -> dict[str, Floats]:
     """Return freshly initialized parameters."""
     encoder = (sizes.word, sizes.lstm, sizes.layers)
-    parameters = new_encoder(EMBEDDED, vocabulary, encoder, chance)
+    parameters = new_encoder(EMBEDDED, vocabulary, encoder, rng)
     n_slots = len(system.slots)
-    slot = normal(chance, np.sqrt(2 / (n_slots * sizes.word)), sizes.word, n_slots * sizes.hidden)
+    slot = normal(rng, np.sqrt(2 / (n_slots * sizes.word)), sizes.word, n_slots * sizes.hidden)
     parameters[OUTPUT] = slot
     parameters["hidden.bias"] = np.zeros(sizes.hidden, np.float32)
-    parameters["hidden.empty"] = normal(chance, 0.05, n_slots, sizes.hidden)
-    parameters["hidden.labels"] = normal(chance, 0.05, len(system.label_slots), n_labels + 2, sizes.hidden)
-    parameters["hidden.distance"] = normal(chance, 0.05, N_DISTANCES, sizes.hidden)
-    parameters["hidden.flags"] = normal(chance, 0.05, N_FLAGS, sizes.hidden)
+    parameters["hidden.empty"] = normal(rng, 0.05, n_slots, sizes.hidden)
+    parameters["hidden.labels"] = normal(rng, 0.05, len(system.label_slots), n_labels + 2, sizes.hidden)
+    parameters["hidden.distance"] = normal(rng, 0.05, N_DISTANCES, sizes.hidden)
+    parameters["hidden.flags"] = normal(rng, 0.05, N_FLAGS, sizes.hidden)
     n_sets = sum(move.labelled for move in system.moves)
-    parameters["move.weight"] = glorot(chance, system.n_moves, sizes.hidden)
+    parameters["move.weight"] = glorot(rng, system.n_moves, sizes.hidden)
     parameters["move.bias"] = np.zeros(system.n_moves, np.float32)
-    parameters["label.weight"] = glorot(chance, n_sets, sizes.hidden, n_labels)
+    parameters["label.weight"] = glorot(rng, n_sets, sizes.hidden, n_labels)
     parameters["label.bias"] = np.zeros((n_sets, n_labels), np.float32)
     return parameters
 
@@ -233,9 +233,9 @@ class NetworkLearner:
         self.actions = actions
         self.vocabulary = vocabulary
         self.options = options
-        self._chance = np.random.default_rng(seed)
+        self._rng = np.random.default_rng(seed)
         self._parameters = new_parameters(
-            Sizes(layers=options.layers), vocabulary, actions.system, actions.n_labels, self._chance
+            Sizes(layers=options.layers), vocabulary, actions.system, actions.n_labels, self._rng
         )
         self._gradients = {name: np.zeros_like(p) for name, p in self._parameters.items() if name not in SPARSE}
         self._adam = Adam(self._parameters)
@@ -274,7 +274,7 @@ class NetworkLearner:
         trainer.loss, trainer.n_states = 0.0, 0
         trainer.move_counts = array("i", bytes(4 * self.actions.system.n_moves))
         lengths = [len(example.words) for example in examples]
-        batches = list(random_batches(lengths, options.batch_words, self._chance))
+        batches = list(random_batches(lengths, options.batch_words, self._rng))
         for number, batch in enumerate(batches):
             done = (self._epochs + number / len(batches)) / options.epochs
             self._adam.begin(options.rate * (1 - (1 - options.last_rate) * min(done, 1)))
@@ -287,8 +287,8 @@ class NetworkLearner:
         batch = number_words(self.vocabulary, [example.words for example in examples], self._known)
         for column, unknown in enumerate(self._unknown):
             numbers = batch.single[:, column]
-            numbers[self._chance.random(len(numbers)) < unknown[numbers]] = 0
-        rows = self._encoder.forward(batch, self._chance, options.drop_input, options.drop_context)
+            numbers[self._rng.random(len(numbers)) < unknown[numbers]] = 0
+        rows = self._encoder.forward(batch, self._rng, options.drop_input, options.drop_context)
         d_rows = np.zeros_like(rows)
         for gradient in self._gradients.values():
             gradient.fill(0)
@@ -322,8 +322,8 @@ class NetworkLearner:
         data = {
             "epochs": self._epochs,
             "steps": adam.steps,
-            "chance": self._chance.bit_generator.state,
-            "trainer": self._trainer.chance,
+            "rng": self._rng.bit_generator.state,
+            "trainer": self._trainer.rng,
             "move_counts": list(self._trainer.move_counts),
         }
         return arrays, data
@@ -343,6 +343,6 @@ class NetworkLearner:
                     value[...] = np.asarray(arrays[f"{group}/{name}"])
         self._epochs = data["epochs"]
         adam.steps = data["steps"]
-        self._chance.bit_generator.state = data["chance"]
-        self._trainer.chance = data["trainer"]
+        self._rng.bit_generator.state = data["rng"]
+        self._trainer.rng = data["trainer"]
         self._trainer.move_counts = array("i", data["move_counts"])
