@@ -12,6 +12,8 @@ from tanglewood.cli.common import add_json, print_json, print_table
 if TYPE_CHECKING:
     import argparse
 
+    from tanglewood.core.system import TransitionSystem
+
 HELP = "version, compiled or interpreted, optional extras, the systems known; what a model is"
 EXAMPLES = "  tanglewood info\n  tanglewood info --json\n  tanglewood info model.tw"
 EXTRAS = {
@@ -36,10 +38,7 @@ def run(args: argparse.Namespace) -> int:
         return _describe(None if args.model == "bundled" else args.model, as_json=args.json)
     extras = {extra: find_spec(module) is not None for extra, (module, _) in EXTRAS.items()}
     if args.json:
-        systems = {
-            name: {"covers": system.covers, "paper": system.paper, "oracles": list(system.oracles)}
-            for name, system in SYSTEMS.items()
-        }
+        systems = {name: _facts(system) for name, system in SYSTEMS.items()}
         print_json(
             {
                 "version": __version__,
@@ -62,6 +61,20 @@ def run(args: argparse.Namespace) -> int:
         [[name, ", ".join(system.oracles), system.covers] for name, system in SYSTEMS.items()],
     )
     return 0
+
+
+def _facts(system: type[TransitionSystem]) -> dict[str, Any]:
+    """Return what a system says of itself."""
+    return {
+        "covers": system.covers,
+        "paper": system.paper,
+        "oracles": list(system.oracles),
+        "options": {
+            option.name: {"type": option.kind.__name__, "default": option.default, "help": option.help}
+            for option in system.options.values()
+        },
+        "exact_searches": list(system.exact_searches),
+    }
 
 
 def _describe(model: str | None, *, as_json: bool) -> int:
