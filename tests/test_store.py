@@ -13,7 +13,7 @@ import pytest
 import tanglewood.parser
 from tanglewood.errors import ModelError
 from tanglewood.parser import Parser
-from tanglewood.store import load_model, save_model
+from tanglewood.store import dump_model, load_model, parse_model, read_model, save_model
 
 ARRAYS = {
     "floats": np.arange(6, dtype=np.float32).reshape(2, 3) / 7,
@@ -115,6 +115,21 @@ def test_saving_twice_gives_the_same_bytes_whatever_the_order(saved, tmp_path):
     again = tmp_path / "again.tw"
     save_model(again, dict(reversed(ARRAYS.items())), dict(reversed(SETTINGS.items())))
     assert again.read_bytes() == saved.read_bytes()
+
+
+def test_bytes_are_those_of_the_file_and_their_checksum_tells_them_from_others(saved):
+    data = dump_model(ARRAYS, SETTINGS)
+    assert data == saved.read_bytes()
+    arrays, settings, checksum = parse_model(data, "bytes")
+    assert settings == SETTINGS
+    assert {name: found.tobytes() for name, found in arrays.items()} == {
+        name: wanted.tobytes() for name, wanted in ARRAYS.items()
+    }
+    assert read_model(saved).checksum == checksum
+    others = [parse_model(dump_model(ARRAYS, {"a": 1}), "").checksum, parse_model(dump_model({}, SETTINGS), "").checksum]
+    assert len({checksum, *others}) == 3
+    with pytest.raises(ModelError, match="my bytes: .*damaged"):
+        parse_model(data[:-1], "my bytes")
 
 
 def test_odd_unicode_in_settings_comes_back(tmp_path):
