@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from tanglewood.core.system import TransitionSystem as TransitionSystem
     from tanglewood.derivation import trace as trace
     from tanglewood.parser import Parser as Parser
-    from tanglewood.parser import load as load
     from tanglewood.pipeline import Pipeline as Pipeline
     from tanglewood.systems import SYSTEMS as SYSTEMS
     from tanglewood.systems import make_system as make_system
@@ -35,7 +34,7 @@ _HOMES = {
     "TransitionSystem": "core.system",
     "Tree": "treebank.tree",
     "deprojectivize": "transforms.pseudo_projective",
-    "load": "parser",
+    "load": "pipeline",
     "make_system": "systems",
     "maximal_projective_components": "systems.swap",
     "projectivize": "transforms.pseudo_projective",

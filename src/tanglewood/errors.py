@@ -48,6 +48,10 @@ class ConfigError(TanglewoodError, ValueError):
     """An unknown name or an option that does not fit."""
 
 
+class ArgumentError(TanglewoodError, TypeError):
+    """A function was given something of the wrong type."""
+
+
 class ModelError(TanglewoodError, ValueError):
     """A model file that is damaged, foreign, or of a version that cannot be read."""
 
@@ -58,3 +62,9 @@ class WorkerError(TanglewoodError, RuntimeError):
 
 class MissingExtraError(TanglewoodError, ImportError):
     """A feature needs an optional package that is not installed."""
+
+
+def given(value: object) -> str:
+    """Return what was given, and of which type, for a message."""
+    text = repr(value)
+    return f"{text if len(text) <= 40 else text[:37] + '...'} ({type(value).__name__})"

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import replace
 from itertools import chain, islice
 from math import exp
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, Unpack
 
 from tanglewood import __version__
 from tanglewood.core.beam import Beam
 from tanglewood.core.search import Search
 from tanglewood.core.state import State
 from tanglewood.decoders.base import Decoder, score_table
-from tanglewood.decoders.searches import MOST_MEMORY, MOVE_SEARCHES, SEARCHES
+from tanglewood.decoders.searches import MOVE_SEARCHES, SEARCHES, OptionsByName, ParseOptions, chosen
 from tanglewood.errors import ConfigError, ModelError, TanglewoodError
 from tanglewood.learners import learner_class
 from tanglewood.learners.base import Guess, Model, Task
@@ -27,50 +28,12 @@ from tanglewood.ml.words import words_of
 from tanglewood.store import load_model, save_model
 from tanglewood.systems import make_decoder, make_summing_decoder, make_system
 from tanglewood.transforms.pseudo_projective import Scheme, deprojectivize
+from tanglewood.treebank.chunks import in_chunks
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tree import Tree
 
-CHUNK_WORDS = 2500  # words that are encoded together
-Words = TypeVar("Words", bound=Sized)
+BEAM = 8  # width of a beam where one is needed or pays and nothing else is said
 GUIDE = "guide/"  # what the names of a guide's arrays begin with
-
-
-@dataclass(frozen=True, slots=True)
-class ParseOptions:
-    """How to search for trees.
-
-    A model of moves searches greedily or with a ``beam`` (None: 8 where one is needed, else 1). With ``nbest`` each
-    sentence then comes up to so many times, the best tree first, with comments ``# nbest`` and ``# log_probability``.
-
-    A model of arcs takes the ``search`` it was trained with, or another one of core.searches. With ``min_risk`` it
-    gives the tree that is expected to have the most heads right. Sentences longer than ``max_length`` words (0: any
-    length), or that need more than ``max_memory`` bytes, get the best of all trees; a comment ``# search`` then says
-    so, and with ``show_search`` every sentence has one.
-
-    With ``confidence`` MISC gets ``Confidence=``: the probability of the word's head among all trees (projective ones
-    with "eisner"); from a model of moves the share of the beam's probability in which the word has this head.
-    """
-
-    search: str = ""
-    beam: int | None = None
-    nbest: int = 1
-    confidence: bool = False
-    min_risk: bool = False
-    max_length: int = 0
-    max_memory: int = MOST_MEMORY
-    show_search: bool = False
-
-    def __post_init__(self) -> None:
-        if min(self.beam or 1, self.nbest) < 1 or self.beam == 0:
-            raise ConfigError(f"beam and nbest must be 1 or more, not {self.beam} and {self.nbest}")
-        if self.max_length < 0 or self.max_memory < 1:
-            raise ConfigError(f"limits of {self.max_length} words and {self.max_memory} bytes let nothing through")
-
-    @property
-    def width(self) -> int:
-        """The width of the beam."""
-        needed = self.nbest > 1 or self.confidence or self.search == "beam"
-        return self.beam or (max(8, self.nbest) if needed else 1)
 
 
 class Parser:
@@ -104,19 +67,19 @@ class Parser:
     def parse_all(
         self,
         sentences: Iterable[Sentence],
-        choices: ParseOptions | None = None,
+        options: ParseOptions | None = None,
         *,
         threads: int = 1,
-        **more: Any,  # noqa: ANN401 - fields of ParseOptions
+        **more: Unpack[OptionsByName],
     ) -> Iterator[Sentence]:
         """Give the sentences with their trees, in order; memory stays flat however many there are.
 
-        ParseOptions may also be given by name: ``parse_all(sentences, beam=8, threads=2)``.
+        Options may also be given by name: ``parse_all(sentences, beam=8, threads=2)``.
         """
         if threads < 1:
             raise ConfigError(f"the number of threads must be 1 or more, not {threads}")
-        choices = replace(choices or ParseOptions(), **more)
-        workers = [self.worker(choices) for _ in range(threads)]
+        options = chosen(options, more)
+        workers = [self.worker(options) for _ in range(threads)]
         chunks = in_chunks(sentences)
         if threads == 1:
             for chunk in chunks:
@@ -141,36 +104,54 @@ class Parser:
                 yield from chain.from_iterable(waiting.popleft().result())
                 waiting.extend(pool.submit(work, chunk) for chunk in islice(chunks, 1))
 
-    def worker(self, choices: ParseOptions | None = None, **more: Any) -> Worker:  # noqa: ANN401 - fields of ParseOptions
-        """Return what one thread needs to parse with these choices."""
-        choices = replace(choices or ParseOptions(), **more)
-        self._check(choices)
-        return ArcWorker(self, choices) if self.scores_arcs else MoveWorker(self, choices)
+    def worker(self, options: ParseOptions | None = None, *, predicted_tags: bool = False) -> Worker:
+        """Return what one thread needs to parse with these options."""
+        options = self.resolved(options or ParseOptions(), predicted_tags=predicted_tags)
+        return ArcWorker(self, options) if self.scores_arcs else MoveWorker(self, options)
 
-    def _check(self, choices: ParseOptions) -> None:
-        """Raise ConfigError if the choices are none that this model has."""
-        known, others = (tuple(SEARCHES), MOVE_SEARCHES) if self.scores_arcs else (MOVE_SEARCHES, tuple(SEARCHES))
-        kind, other = ("arcs", "moves") if self.scores_arcs else ("moves", "arcs")
-        search = choices.search
-        if search and search not in known:
-            what = f"search {search!r} is for a model of {other}" if search in others else f"unknown search {search!r}"
-            raise ConfigError(f"{what}; this is a model of {kind}, which takes {', '.join(known)}")
+    @property
+    def learnt_beam(self) -> int:
+        """The width of the beam that the model has learnt with; 1 if there was none."""
+        return getattr(self.model, "beam", 1)
+
+    def resolved(self, options: ParseOptions, *, predicted_tags: bool = False) -> ParseOptions:
+        """Return the options with the width of the beam decided; a ConfigError if they do not fit this model.
+
+        What is asked for is what is done. Else there is no beam (a width of 1) where there can be none: a graph-based
+        model, greedy search, a model without probabilities. Else it is as wide as the one that the model has learnt
+        with, and at least `BEAM` wide where one is needed (for n-best trees and confidence) or pays (where tags are
+        predicted, and may be wrong: half a point of LAS for a third of the speed).
+        """
+        self._check_search(options)
+        greedy_only = getattr(self.model, "greedy_only", False)
+        asked = options.nbest > 1 or options.confidence or options.search == "beam"
+        width = options.beam or 1
+        if options.beam is None and not self.scores_arcs and options.search != "greedy" and (asked or not greedy_only):
+            width = max(self.learnt_beam, options.nbest, BEAM if asked or predicted_tags else 1)
         if self.scores_arcs:
-            if (choices.beam or 1) > 1 or choices.nbest > 1:
+            if width > 1 or options.nbest > 1:
                 raise ConfigError("this is a model of arcs: its search is exact, there is no beam and no nbest")
-            return
-        if choices.min_risk or choices.max_length or choices.show_search:
-            raise ConfigError("min_risk, max_length and show_search are for models of arcs; this is one of moves")
-        if choices.width > 1 and getattr(self.model, "greedy_only", False):
+            return options
+        if width > 1 and greedy_only:
             raise ConfigError(
                 "an svm model counts votes, which are no probabilities: there is no beam, only greedy search"
             )
-        if search == "greedy" and choices.width > 1:
-            raise ConfigError(f"greedy search has no beam of {choices.width}")
-        if choices.nbest > choices.width or (choices.confidence and choices.width < 2):
-            raise ConfigError(
-                f"nbest and confidence come from the beam: {choices.width} is too narrow; use a wider one"
-            )
+        if options.search == "greedy" and width > 1:
+            raise ConfigError(f"greedy search has no beam of {width}")
+        if options.nbest > width or (options.confidence and width < 2):
+            raise ConfigError(f"nbest and confidence come from the beam: {width} is too narrow; use a wider one")
+        return replace(options, beam=width)
+
+    def _check_search(self, options: ParseOptions) -> None:
+        """Raise ConfigError if a search or its limits are of the other kind of model."""
+        known, others = (tuple(SEARCHES), MOVE_SEARCHES) if self.scores_arcs else (MOVE_SEARCHES, tuple(SEARCHES))
+        kind, other = ("arcs", "moves") if self.scores_arcs else ("moves", "arcs")
+        search = options.search
+        if search and search not in known:
+            what = f"search {search!r} is for a model of {other}" if search in others else f"unknown search {search!r}"
+            raise ConfigError(f"{what}; this is a model of {kind}, which takes {', '.join(known)}")
+        if not self.scores_arcs and (options.min_risk or options.max_length or options.show_search):
+            raise ConfigError("min_risk, max_length and show_search are for models of arcs; this is one of moves")
 
     def save(self, path: str | Path) -> None:
         """Write the parser to one file, its guide with it; the same parser gives the same bytes."""
@@ -199,12 +180,8 @@ class Parser:
     def load(cls, path: str | Path) -> Parser:
         """Read a parser; nothing in the file is executed."""
         arrays, settings = load_model(path)
-        try:
+        with naming_model(str(path)):
             return cls.from_contents(arrays, settings)
-        except ModelError as error:
-            raise ModelError(f"{path}: {error}") from None
-        except (KeyError, TypeError, ValueError, AttributeError, TanglewoodError) as error:
-            raise ModelError(f"{path}: the model cannot be used by this tanglewood {__version__}: {error!r}") from None
 
     @classmethod
     def from_contents(cls, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> Parser:
@@ -222,9 +199,15 @@ class Parser:
         return cls(model, description, None if scheme is None else Scheme(*scheme), guide)
 
 
-def load(path: str | Path) -> Parser:
-    """Read a parser from its model file."""
-    return Parser.load(path)
+@contextmanager
+def naming_model(name: str) -> Iterator[None]:
+    """Make a ModelError with the model's name of whatever its contents raise when they do not fit."""
+    try:
+        yield
+    except ModelError as error:
+        raise ModelError(f"{name}: {error}") from None
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, TanglewoodError) as error:
+        raise ModelError(f"{name}: the model cannot be used by this tanglewood {__version__}: {error!r}") from None
 
 
 def guess_of(tree: Tree, task: Task) -> Guess:
@@ -241,8 +224,8 @@ def guesses_of(guide: Parser, sentences: Sequence[Sentence], task: Task) -> list
 class Worker:
     """What one thread needs: a workspace of the model and a search."""
 
-    def __init__(self, parser: Parser, choices: ParseOptions) -> None:
-        self.choices = choices
+    def __init__(self, parser: Parser, options: ParseOptions) -> None:
+        self.options = options
         self._parser = parser
         self._task = parser.model.task
         self._workspace = parser.model.workspace()
@@ -256,6 +239,10 @@ class Worker:
             return []
         self._encode(sentences)
         return [list(self._parse(sentence, index)) for index, sentence in enumerate(sentences)]
+
+    def nbest(self, sentence: Sentence) -> list[tuple[Tree, float]]:
+        """Return the best trees of a sentence, each with the logarithm of its probability."""
+        raise ConfigError("a graph-based model finds the one best tree; n-best trees come from a transition-based one")
 
     def _encode(self, sentences: Sequence[Sentence]) -> None:
         self._workspace.encode([words_of(sentence) for sentence in sentences])
@@ -278,10 +265,10 @@ class Worker:
 class ArcWorker(Worker):
     """Decodes the scores of arcs."""
 
-    def __init__(self, parser: Parser, choices: ParseOptions) -> None:
-        Worker.__init__(self, parser, choices)
-        self._name = choices.search or parser.description["search"]
-        limits = {"max_words": choices.max_length or None, "max_bytes": choices.max_memory}
+    def __init__(self, parser: Parser, options: ParseOptions) -> None:
+        Worker.__init__(self, parser, options)
+        self._name = options.search or parser.description["search"]
+        limits = {"max_words": options.max_length or None, "max_bytes": options.max_memory}
         self._decoder: Decoder = make_decoder(self._name, self._task.system, **limits)
         self._sums = make_summing_decoder(self._name, self._task.system)
 
@@ -295,9 +282,9 @@ class ArcWorker(Worker):
         n = len(sentence)
         scores = arcs.scores
         chances = None
-        if self.choices.confidence or self.choices.min_risk:
+        if self.options.confidence or self.options.min_risk:
             chances = self._sums.marginals(arcs.sharpened(self._workspace.sharpness))
-        if chances is not None and self.choices.min_risk:
+        if chances is not None and self.options.min_risk:
             scores = score_table(n)
             for head in range(n + 1):
                 for word in range(1, n + 1):
@@ -306,12 +293,12 @@ class ArcWorker(Worker):
         heads = decoded.heads[1:]
         numbers = [arcs.labels[head, word] for word, head in enumerate(heads, 1)]
         parsed = sentence.with_tree(self._tree(heads, numbers))
-        if chances is not None and self.choices.confidence:
+        if chances is not None and self.options.confidence:
             found = [chances[head, word] for word, head in enumerate(heads, 1)]
             parsed = parsed.with_misc("Confidence", [f"{chance:.4f}" for chance in found])
         if decoded.proof == "fallback":
             parsed = parsed.with_comments([f"# search = mst instead of {self._name}: {n} words are beyond the limit"])
-        elif self.choices.show_search:
+        elif self.options.show_search:
             parsed = parsed.with_comments([f"# search = {self._name}, proof: {decoded.proof}"])
         yield parsed
 
@@ -319,8 +306,8 @@ class ArcWorker(Worker):
 class MoveWorker(Worker):
     """Searches for the best moves; ``search`` counts its work once it has any."""
 
-    def __init__(self, parser: Parser, choices: ParseOptions) -> None:
-        Worker.__init__(self, parser, choices)
+    def __init__(self, parser: Parser, options: ParseOptions) -> None:
+        Worker.__init__(self, parser, options)
         self.search: Search | None = None
         self._beam: Beam | None = None
         self._tagging = Tagging(self._task) if self._task.tags else None
@@ -345,9 +332,8 @@ class MoveWorker(Worker):
         scorer = self._workspace.turn_to(index)
         if self.search is None or self.search.scorer is not scorer:
             self.search = task.search(scorer)
-            learnt = getattr(self._parser.model, "beam", 1)  # the width that the model has learnt with, if any
-            width = self.choices.width if self.choices.beam else max(self.choices.width, learnt)
-            self._beam = Beam(self.search, width, normalized=learnt == 1) if width > 1 else None
+            width = self.options.beam or 1
+            self._beam = Beam(self.search, width, normalized=self._parser.learnt_beam == 1) if width > 1 else None
         return self.search
 
     def give_candidates(self, state: State, index: int = 0) -> None:
@@ -364,35 +350,38 @@ class MoveWorker(Worker):
             yield self._parsed(sentence, state)
             return
         scores = self._beam.parse(state)
-        choices = self.choices
-        if choices.nbest == 1 and not choices.confidence:
+        options = self.options
+        if options.nbest == 1 and not options.confidence:
             yield self._parsed(sentence, state)
             return
-        trees = []
-        tags = []
-        for rank in range(len(scores)):
-            self._beam.restore(state, rank)
-            trees.append(self.tree_of(state))
-            tags.append(state.word_tags())
-        shares = [exp(score - scores[0]) for score in scores]
-        # Several derivations may build the same tree; the best of them stands for it.
-        different = [rank for rank, tree in enumerate(trees) if tree not in trees[:rank]]
-        for place, rank in enumerate(different[: choices.nbest], 1):
-            tree = trees[rank]
-            parsed = self._tagged(sentence, tags[rank]).with_tree(tree)
-            if choices.confidence:
-                agreeing = [
-                    sum(
-                        share
-                        for share, other in zip(shares, trees, strict=True)
-                        if other.heads[word] == tree.heads[word]
-                    )
-                    for word in range(1, len(tree) + 1)
-                ]
-                parsed = parsed.with_misc("Confidence", [f"{value / sum(shares):.4f}" for value in agreeing])
-            if choices.nbest > 1:
-                parsed = parsed.with_comments([f"# nbest = {place}", f"# log_probability = {scores[rank]:.4f}"])
+        for place, found in enumerate(self._different(state, scores)[: options.nbest], 1):
+            parsed = self._tagged(sentence, found.tags).with_tree(found.tree)
+            if options.confidence:
+                parsed = parsed.with_misc("Confidence", [f"{share:.4f}" for share in found.confidence()])
+            if options.nbest > 1:
+                parsed = parsed.with_comments([f"# nbest = {place}", f"# log_probability = {found.score:.4f}"])
             yield parsed
+
+    def nbest(self, sentence: Sentence) -> list[tuple[Tree, float]]:
+        """Return the best trees of a sentence, each with the logarithm of its probability."""
+        self._encode([sentence])
+        self._search_of(0)
+        state = State(len(sentence))
+        self.give_candidates(state)
+        if self._beam is None:
+            raise ConfigError("n-best trees come from the beam: 1 is too narrow; use a wider one")
+        scores = self._beam.parse(state)
+        return [(found.tree, found.score) for found in self._different(state, scores)[: self.options.nbest]]
+
+    def _different(self, state: State, scores: Sequence[float]) -> list[_Found]:
+        """Return the trees in the beam, the best first; of several derivations of a tree the best stands for it."""
+        assert self._beam is not None
+        found: list[_Found] = []
+        for rank, score in enumerate(scores):
+            self._beam.restore(state, rank)
+            found.append(_Found(self.tree_of(state), state.word_tags(), score, found))
+        trees = [one.tree for one in found]
+        return [one for rank, one in enumerate(found) if one.tree not in trees[:rank]]
 
     def _parsed(self, sentence: Sentence, state: State) -> Sentence:
         """Return the sentence with what the derivation gives it."""
@@ -407,15 +396,24 @@ class MoveWorker(Worker):
         return self._tree(state.word_heads(), state.word_labels())
 
 
-def in_chunks(sentences: Iterable[Words]) -> Iterator[list[Words]]:
-    """Group sentences, whose length is their number of words, into what is encoded together."""
-    chunk: list[Words] = []
-    words = 0
-    for sentence in sentences:
-        chunk.append(sentence)
-        words += len(sentence)
-        if words >= CHUNK_WORDS:
-            yield chunk
-            chunk, words = [], 0
-    if chunk:
-        yield chunk
+class _Found(NamedTuple):
+    """A derivation in the beam: its tree, its tags, its score, and all derivations, of which it is one."""
+
+    tree: Tree
+    tags: Sequence[int]
+    score: float
+    beam: Sequence[_Found]
+
+    def confidence(self) -> list[float]:
+        """Return for each word the share of the beam's probability in which it has the head that it has here."""
+        shares = [exp(other.score - self.beam[0].score) for other in self.beam]
+        total = sum(shares)
+        return [
+            sum(
+                share
+                for share, other in zip(shares, self.beam, strict=True)
+                if other.tree.heads[word] == self.tree.heads[word]
+            )
+            / total
+            for word in range(1, len(self.tree) + 1)
+        ]

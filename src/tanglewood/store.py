@@ -32,12 +32,34 @@ MOST_HEADER = 64 << 20
 BLANK = b"0" * 64  # stands where the checksum will be
 
 
+class Origin(NamedTuple):
+    """The file that a model was read from, and what it was then; without a path the one that comes with tanglewood."""
+
+    name: str  # as it was given
+    path: str | None
+    checksum: str
+    state: tuple[int, int] = (0, 0)  # size, and time of the last change
+
+    def is_unchanged(self) -> bool:
+        """Tell whether the file is still there, and as it was."""
+        try:
+            return self.path is None or _state(self.path) == self.state
+        except OSError:
+            return False
+
+
+def _state(path: str | Path) -> tuple[int, int]:
+    found = Path(path).stat()
+    return found.st_size, found.st_mtime_ns
+
+
 class Contents(NamedTuple):
     """What a model file holds; the checksum, over all of it, tells it from every other."""
 
     arrays: dict[str, memoryview]
     settings: dict[str, Any]
     checksum: str
+    origin: Origin | None = None
 
 
 def save_model(path: str | Path, arrays: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
@@ -84,10 +106,12 @@ def load_model(path: str | Path) -> tuple[dict[str, memoryview], dict[str, Any]]
 
 
 def read_model(path: str | Path) -> Contents:
-    """Read arrays, as shaped memoryviews, settings and checksum; ModelError as `load_model`."""
+    """Read all of a model file, and take note of where it is; ModelError as `load_model`."""
     if Path(path).is_dir():
         raise ModelError(f"{path}: a folder, not a tanglewood model")
-    return parse_model(Path(path).read_bytes(), str(path))
+    state = _state(path)
+    contents = parse_model(Path(path).read_bytes(), str(path))
+    return contents._replace(origin=Origin(str(path), str(Path(path).resolve()), contents.checksum, state))
 
 
 def parse_model(data: bytes, name: str) -> Contents:

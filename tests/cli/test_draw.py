@@ -29,23 +29,17 @@ def pipeline(monkeypatch):
     """A pipeline that makes one chain of each line of text; it notes which model was asked for."""
     loaded = []
 
-    def parse_text(text):
+    def parsed(text):
         sentences = []
         for line in text.split("\n"):
             words = [
                 (str(i), w, "_", "X", "_", "_", str(i - 1), "dep", "_", "_") for i, w in enumerate(line.split(), 1)
             ]
             sentences.append(Sentence.build(words, [f"text = {line}"]))
-        return sentences
-
-    class Pipeline:
-        @staticmethod
-        def load(path=None):
-            loaded.append(path)
-            return SimpleNamespace(parse_text=parse_text)
+        return SimpleNamespace(sentences=sentences)
 
     module = ModuleType("tanglewood.pipeline")
-    module.Pipeline = Pipeline
+    module.load = lambda path=None: loaded.append(path) or parsed
     monkeypatch.setitem(sys.modules, "tanglewood.text", ModuleType("tanglewood.text"))
     monkeypatch.setitem(sys.modules, "tanglewood.pipeline", module)
     return loaded

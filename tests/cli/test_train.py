@@ -82,7 +82,7 @@ def test_training_with_threads_gives_the_same_bytes(files, capfd):
         assert main([*command, name, "--threads", str(threads)]) == 0
     assert (files / "one.tw").read_bytes() == (files / "three.tw").read_bytes()
     assert main([*command, "none.tw", "--threads", "0"]) == 1
-    assert "threads must be 1 or more" in capfd.readouterr().err
+    assert "processes must be 1 or more" in capfd.readouterr().err
 
 
 def test_parse_writes_to_standard_output_and_compressed_files_alike(model, capfdbinary):

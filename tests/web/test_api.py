@@ -522,7 +522,7 @@ def test_text_gets_the_trees_that_the_command_gives_it(english):
     client = TestClient(make_app(Playground({"en": Model(english.parser, english)})), base_url="http://127.0.0.1")
     text = "The horse raced past the barn fell."
     wanted, greedy = (
-        [list(s.tree.heads)[1:] for s in english.parse_text(text, c)] for c in (None, ParseOptions(beam=1))
+        [list(s.tree.heads)[1:] for s in english(text, options=options)] for options in (None, ParseOptions(beam=1))
     )
     assert wanted != greedy
     assert [sentence["heads"] for sentence in post(client, "parse", text=text)["sentences"]] == wanted

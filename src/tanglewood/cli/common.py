@@ -68,6 +68,19 @@ def is_text(argument: str, *, forced: bool = False) -> bool:
     return not os.path.exists(argument)  # noqa: PTH110 - a text may be too long for a path
 
 
+def add_processes(parser: argparse.ArgumentParser, help_: str) -> None:
+    """Add the number of processes."""
+    parser.add_argument(
+        "-j",
+        "--processes",
+        type=int,
+        default=1,
+        metavar="N",
+        help=f"{help_} (--threads N, its older name, still works)",
+    )
+    parser.add_argument("--threads", type=int, dest="processes", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+
+
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add --json."""
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")

@@ -75,9 +75,9 @@ def _chosen(args: argparse.Namespace, kind: str) -> list[tuple[int, Sentence]]:
         raise ConfigError("--all and the choice of one sentence exclude each other")
     if is_text(source):
         use_one_matrix_thread()
-        from tanglewood.pipeline import Pipeline
+        from tanglewood.pipeline import load
 
-        found: list[Sentence] = Pipeline.load(args.model).parse_text(source)
+        found: list[Sentence] = load(args.model)(source).sentences
         if one or not found:
             return [choose_from(found, args, "the text")]
     else:

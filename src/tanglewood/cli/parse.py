@@ -13,18 +13,19 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from tanglewood.cli.common import Reading, add_reading, is_text, use_one_matrix_thread
+from tanglewood.cli.common import Reading, add_processes, add_reading, is_text, use_one_matrix_thread
 from tanglewood.cli.writing import add_writing, drawings, format_of_name, on_screen
-from tanglewood.decoders.searches import MOST_MEMORY, MOVE_SEARCHES, SEARCHES
+from tanglewood.decoders.searches import MOST_MEMORY, MOVE_SEARCHES, SEARCHES, ParseOptions
 from tanglewood.errors import ConfigError
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from tanglewood.pipeline import Piece
-    from tanglewood.run.corpus import BatchParser, Parsed
+    from tanglewood.pipeline import Pipeline
+    from tanglewood.text.batches import Piece
     from tanglewood.treebank.conllu import Batch
+    from tanglewood.treebank.sentence import Sentence
 
 HELP = "parse text or tagged sentences"
 EXAMPLES = """\
@@ -35,7 +36,7 @@ EXAMPLES = """\
   tanglewood parse -m model.tw words.conllu -o trees.conllu
   tanglewood parse -m model.tw --beam 8 words.conllu > trees.conllu
   tanglewood parse -m arcs.tw --search eisner --confidence words.conllu > trees.conllu
-  zcat big.conllu.gz | tanglewood parse -m model.tw --threads 2 - -o big-trees.conllu.gz"""
+  zcat big.conllu.gz | tanglewood parse -m model.tw -j 2 - -o big-trees.conllu.gz"""
 
 FORMATS = {"conllu": ".conllu", "tree": "", "svg": ".svg", "html": ".html", "tikz": ".tex", "json": ".json"}
 
@@ -89,12 +90,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--show-search", action="store_true", help="arcs: a comment with the search and its proof in every sentence"
     )
-    parser.add_argument(
-        "--threads",
-        type=int,
-        default=1,
-        metavar="N",
-        help="parse with N processes (default 1), each with its share of the sentences: the same output, in order; "
+    add_processes(
+        parser,
+        "parse with N processes (default 1), each with its share of the sentences: the same output, in order; "
         "with 1 each sentence from a pipe is answered at once, of text each paragraph, or with --lines each line",
     )
 
@@ -102,13 +100,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Parse all input into one output."""
     use_one_matrix_thread()
-    from tanglewood.ml.words import OPTIONAL
-    from tanglewood.parser import ParseOptions
-    from tanglewood.run.corpus import BatchParser, parse_batches
+    from tanglewood.pipeline import load
+    from tanglewood.run.corpus import Corpus
 
     reading = Reading(args)
     began = time.perf_counter()
-    choices = ParseOptions(
+    options = ParseOptions(
         search=args.search or "",
         beam=args.beam,
         nbest=args.nbest,
@@ -119,29 +116,16 @@ def run(args: argparse.Namespace) -> int:
         show_search=args.show_search,
     )
     kind = format_of_name(args, FORMATS) or ("tree" if on_screen(args) else "conllu")
-    workplace = BatchParser.load(args.model, choices, stop=args.on_error == "stop", tag=args.tag)
-    words = 0
-    missing = set(OPTIONAL)
-
-    def blocks(results: Iterator[Parsed]) -> Iterator[bytes]:
-        nonlocal words
-        for parsed in results:
-            words += parsed.words
-            missing.intersection_update(parsed.missing)
-            for block in parsed.blocks:
-                if isinstance(block, bytes):
-                    yield block
-                else:
-                    reading.note(block)
-
-    batches = _batches(args, reading, workplace)
-    with closing(parse_batches(batches, workplace, processes=args.threads)) as results:
-        count = _write(blocks(results), kind, args)
-    if words and missing:
-        names = ", ".join(name for name in OPTIONAL if name in missing)
-        remedy = "" if workplace.pipeline is None else "; --tag fills them in"
+    pipeline = load(args.model)
+    corpus = Corpus(pipeline.worker(options, tag=args.tag), processes=args.processes)
+    with closing(corpus.parse(_batches(args, reading, pipeline), reading.note)) as sentences:
+        count = _write(sentences, kind, args)
+    words = corpus.words
+    if words and corpus.missing:
+        remedy = "" if pipeline.tagger is None else "; --tag fills them in"
         print(
-            f"warning: the input has no {names}: 0 of {words:,} words; the model was trained with them{remedy}",
+            f"warning: the input has no {', '.join(corpus.missing)}: 0 of {words:,} words; the model was trained with "
+            f"them{remedy}",
             file=sys.stderr,
         )
     if sys.stderr.isatty() and not on_screen(args):
@@ -150,21 +134,20 @@ def run(args: argparse.Namespace) -> int:
     return reading.close()
 
 
-def _write(blocks: Iterator[bytes], kind: str, args: argparse.Namespace) -> int:
-    """Write sentences that are given as blocks of CoNLL; return how many."""
+def _write(sentences: Iterator[Sentence], kind: str, args: argparse.Namespace) -> int:
+    """Write the sentences; return how many."""
     from tanglewood.files import writing
-    from tanglewood.treebank.conllu import write_blocks
-    from tanglewood.treebank.sentence import Sentence
+    from tanglewood.treebank.conllu import write
 
     if kind == "conllu":
-        return write_blocks(blocks, args.output)
+        return write(sentences, args.output)
     count = 0
 
     def counted() -> Iterator[Sentence]:
         nonlocal count
-        for block in blocks:
+        for sentence in sentences:
             count += 1
-            yield Sentence(block)
+            yield sentence
 
     with writing(args.output) as out:
         for number, drawing in enumerate(drawings(counted(), kind, args)):
@@ -174,17 +157,17 @@ def _write(blocks: Iterator[bytes], kind: str, args: argparse.Namespace) -> int:
     return count
 
 
-def _batches(args: argparse.Namespace, reading: Reading, workplace: BatchParser) -> Iterator[Batch | Piece]:
+def _batches(args: argparse.Namespace, reading: Reading, pipeline: Pipeline) -> Iterator[Batch | Piece]:
     """Give the sentences of all input: of treebanks as they stand there, of texts as the pipeline finds them."""
     from tanglewood.files import opened
-    from tanglewood.pipeline import Piece, needed
+    from tanglewood.text.batches import Piece
     from tanglewood.text.reading import Seen, read_text
     from tanglewood.treebank.conllu import read_batches
 
     number = 1
     for item in args.files:
         if is_text(item, forced=args.text):
-            for piece in needed(workplace.pipeline, args.model).pieces([item], number=number, lines=args.lines):
+            for piece in pipeline.pieces([item], number=number, lines=args.lines):
                 yield piece
                 number = piece.number + len(piece.sentences)
             continue
@@ -198,7 +181,6 @@ def _batches(args: argparse.Namespace, reading: Reading, workplace: BatchParser)
                 batches = read_batches(seen.as_stream())
             else:
                 document = "" if item == "-" else name
-                pipeline = needed(workplace.pipeline, args.model)
                 text = read_text(seen.as_stream(), name)
                 batches = pipeline.pieces(text, document=document, number=number, lines=args.lines)
             for batch in batches:

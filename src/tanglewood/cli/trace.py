@@ -54,9 +54,9 @@ def run(args: argparse.Namespace) -> int:
         if args.system or args.oracle or args.single_root or given_options(args):
             raise ConfigError("a model has its own system: --system, --oracle and options of systems do not go with -m")
         use_one_matrix_thread()
-        from tanglewood.parser import load
+        from tanglewood.pipeline import load
 
-        parser = load(args.model)
+        parser = load(args.model).parser
         system = parser.model.task.system
         found = trace_model(parser, sentence)
     else:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from tanglewood.cli.common import (
     Reading,
+    add_processes,
     add_reading,
     add_system_options,
     given_options,
@@ -63,13 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pipeline", action="store_true", help="learn all that leads from raw text to trees: tokens, tags, lemmas too"
     )
-    parser.add_argument(
-        "--threads",
-        type=int,
-        default=1,
-        metavar="N",
-        help="parse the dev set with N threads, and learn N of a pipeline's taggers at a time (default 1)",
-    )
+    add_processes(parser, "learn N of a pipeline's taggers at a time, and parse the dev set with N threads (default 1)")
     add_choices(parser)
 
 
@@ -148,8 +143,8 @@ def run(args: argparse.Namespace) -> int:
     from tanglewood.training.loop import Training
 
     config = chosen_config(args)
-    if args.threads < 1:
-        raise ConfigError(f"the number of threads must be 1 or more, not {args.threads}")
+    if args.processes < 1:
+        raise ConfigError(f"the number of processes must be 1 or more, not {args.processes}")
     if not Path(args.output).resolve().parent.is_dir():
         raise ConfigError(f"{args.output}: there is no such folder to write the model to")
     reading = Reading(args)
@@ -177,7 +172,7 @@ def run(args: argparse.Namespace) -> int:
         training.resume(checkpoint)
         print(f"going on after epoch {training.epoch}", file=sys.stderr)
     try:
-        for progress in training.run(threads=args.threads, tell=_teller(training)):
+        for progress in training.run(threads=args.processes, tell=_teller(training)):
             _report(progress, tag_column)
             try:
                 training.save_checkpoint(checkpoint)
@@ -198,7 +193,7 @@ def run(args: argparse.Namespace) -> int:
     if args.pipeline or tag_column:
         rmtree(parts)
     if dev:
-        _report_crossing(parser, dev, args.threads)
+        _report_crossing(parser, dev, args.processes)
     size = Path(args.output).stat().st_size / 1e6
     print(f"{args.output}: {size:.1f} MB, epoch {parser.description['epoch']}", file=sys.stderr)
     return reading.close()
@@ -218,7 +213,7 @@ def _prepare(
         dev,
         seed=config.seed,
         folds=config.folds,
-        processes=args.threads,
+        processes=args.processes,
         tag_column=tag_column,
         folder=parts,
         report=lambda text: print(text, file=sys.stderr),

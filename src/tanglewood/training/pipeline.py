@@ -18,8 +18,8 @@ from typing import Any
 
 from tanglewood.errors import ModelError
 from tanglewood.measure.clock import minutes
-from tanglewood.pipeline import with_tags
 from tanglewood.store import load_model, save_model
+from tanglewood.text.batches import with_tags
 from tanglewood.text.tagger import Tagger, TaggerOptions, TagProgress, Tags, train_tagger
 from tanglewood.text.tokenizer import Tokenizer
 from tanglewood.training.folds import deal_out

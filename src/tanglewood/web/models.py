@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tanglewood.parser import Parser
-from tanglewood.pipeline import PieceTagger, Pipeline, load_parts
+from tanglewood.pipeline import Pipeline
+from tanglewood.text.batches import Sentences
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.web.limits import Problem
 
@@ -16,28 +17,28 @@ class Model:
 
     def __init__(self, parser: Parser, pipeline: Pipeline | None = None) -> None:
         self.parser = parser
-        self.pipeline = pipeline
+        self.pipeline = pipeline or Pipeline(parser)
 
     @classmethod
     def load(cls, path: str | Path | None = None) -> Model:
         """Read a model file, by default the one that comes with tanglewood."""
-        return cls(*load_parts(path))
+        pipeline = Pipeline.load(path)
+        return cls(pipeline.parser, pipeline)
 
     def tag_text(self, text: str) -> Iterator[Sentence]:
         """Split text into sentences and words, and tag them, no more at a time than are asked for."""
-        if self.pipeline is None:
+        if self.pipeline.tokenizer is None:
             raise Problem(422, "this model has a parser only, which needs words and tags: send CoNLL-U", field="text")
-        worker = PieceTagger(self.pipeline)
+        worker = self.pipeline.worker()
         for piece in self.pipeline.pieces([text]):
             yield from worker.sentences(piece)
 
     def parse(self, sentences: Sequence[Sentence]) -> Iterator[Sentence]:
         """Give tagged sentences their trees, as the command parse does."""
-        choices = None if self.pipeline is None else self.pipeline.resolved(None)
-        return self.parser.parse_all(sentences, choices)
+        return self.pipeline.parse(sentences)
 
     def tag(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """Fill the columns of tags that hold nothing, if the model can."""
-        if self.pipeline is None:
+        if self.pipeline.tagger is None:
             return list(sentences)
-        return PieceTagger(self.pipeline).tag(sentences)
+        return self.pipeline.worker(tag=True).sentences(Sentences(sentences))

@@ -1,0 +1,23 @@
+"""Sentences in chunks: about as many as are worked on together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+CHUNK_WORDS = 2500  # words that are encoded together
+Item = TypeVar("Item")
+
+
+def in_chunks(sentences: Iterable[Item], size: Callable[[Item], int] = len) -> Iterator[list[Item]]:  # type: ignore[assignment]
+    """Group sentences, whose size is their number of words, into what is encoded together."""
+    chunk: list[Item] = []
+    words = 0
+    for sentence in sentences:
+        chunk.append(sentence)
+        words += size(sentence)
+        if words >= CHUNK_WORDS:
+            yield chunk
+            chunk, words = [], 0
+    if chunk:
+        yield chunk
