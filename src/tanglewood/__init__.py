@@ -10,22 +10,28 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tanglewood.core.state import State as State
     from tanglewood.core.system import TransitionSystem as TransitionSystem
+    from tanglewood.decoders.searches import ParseOptions as ParseOptions
     from tanglewood.derivation import trace as trace
     from tanglewood.parser import Parser as Parser
     from tanglewood.pipeline import Pipeline as Pipeline
+    from tanglewood.pipeline import load as load
     from tanglewood.systems import SYSTEMS as SYSTEMS
     from tanglewood.systems import make_system as make_system
     from tanglewood.systems.swap import maximal_projective_components as maximal_projective_components
+    from tanglewood.training.session import train as train
     from tanglewood.transforms.pseudo_projective import deprojectivize as deprojectivize
     from tanglewood.transforms.pseudo_projective import projectivize as projectivize
     from tanglewood.treebank.conllu import read as read
     from tanglewood.treebank.conllu import write as write
+    from tanglewood.treebank.doc import Doc as Doc
     from tanglewood.treebank.sentence import Sentence as Sentence
     from tanglewood.treebank.tree import Tree as Tree
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Doc": "treebank.doc",
+    "ParseOptions": "decoders.searches",
     "Parser": "parser",
     "Pipeline": "pipeline",
     "SYSTEMS": "systems",
@@ -40,6 +46,7 @@ _HOMES = {
     "projectivize": "transforms.pseudo_projective",
     "read": "treebank.conllu",
     "trace": "derivation",
+    "train": "training.session",
     "write": "treebank.conllu",
 }
 __all__ = ["__version__", "compiled", *_HOMES]  # noqa: PLE0604 - a literal list and the keys above

@@ -189,7 +189,7 @@ def test_what_a_model_of_moves_cannot_do(files, capfd):
 )
 def test_choices_that_do_not_fit_are_refused(choices, message):
     with pytest.raises(ConfigError, match=message):
-        Training(Config(**choices), toy_sentences(4))
+        Training(Config(**choices), toy_sentences(4)).prepare()
 
 
 # Guides. ----------------------------------------------------------------------------------------------------------
@@ -224,11 +224,11 @@ def test_a_guided_model_cannot_be_a_guide_and_a_damaged_guide_is_noticed(stacked
     _, parser = stacked
     parser.save("stacked.tw")
     with pytest.raises(ConfigError, match="has a guide itself"):
-        Training(Config(search="mst", guide="stacked.tw", folds=2), toy_sentences(6))
+        Training(Config(search="mst", guide="stacked.tw", folds=2), toy_sentences(6)).prepare()
     data = (files / "guide.tw").read_bytes()
     (files / "guide.tw").write_bytes(data[:-5])
     with pytest.raises(ModelError):
-        Training(Config(search="mst", guide="guide.tw", folds=2), toy_sentences(6))
+        Training(Config(search="mst", guide="guide.tw", folds=2), toy_sentences(6)).prepare()
 
 
 def test_the_guide_is_given_on_the_command_line(files, capfd):

@@ -14,6 +14,7 @@ from tanglewood.cli import main
 from tanglewood.learners.network.learner import NetworkLearner
 from tanglewood.measure.scores import evaluate
 from tanglewood.parser import Parser
+from tanglewood.pipeline import Pipeline
 from tanglewood.training.loop import Training
 from tanglewood.treebank.conllu import read
 from toy import small_network, toy_sentences, toy_text, train_parser
@@ -199,14 +200,14 @@ def test_a_checkpoint_that_cannot_be_written_costs_nothing_that_was_learnt(files
 
 
 def test_a_model_that_cannot_be_written_at_the_end_is_kept_elsewhere(files, capfd, monkeypatch):
-    plain = Parser.save
+    plain = Pipeline.save
 
     def full(self, path):
         if str(path) == "model.tw":
             raise OSError(errno.ENOSPC, "No space left on device", str(path))
         plain(self, path)
 
-    monkeypatch.setattr(Parser, "save", full)
+    monkeypatch.setattr(Pipeline, "save", full)
     monkeypatch.setattr("tempfile.tempdir", str(files))
     assert main(["train", "train.conllu", "-o", "model.tw", *QUICK]) == 1
     last = capfd.readouterr().err.splitlines()[-1]
