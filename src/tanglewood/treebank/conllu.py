@@ -213,15 +213,11 @@ def write(sentences: Iterable[Sentence], target: Source) -> int:
     A path is written under another name in the same folder and renamed at the end, so that it never holds half a
     file and may be the file the sentences are read from. Returns the number of sentences.
     """
-    return write_blocks((sentence.to_bytes() for sentence in sentences), target)
-
-
-def write_blocks(blocks: Iterable[bytes], target: Source) -> int:
-    """Write sentences that are given as the bytes of their blocks; see :func:`write`."""
     count = 0
     missing = b""
     with writing(target) as out:
-        for block in blocks:
+        for sentence in sentences:
+            block = sentence.to_bytes()
             # Sentences may come from several files: only the first keeps its byte order mark,
             # and a blank line must end each but the last.
             out.write(missing + block.removeprefix(BOM) if count else block)
