@@ -45,8 +45,9 @@ def variants() -> dict[str, list[str]]:
 def measure(model: Path, file: Path, rounds: int) -> dict[str, float | None]:
     """Scores, tokens a second, moves and calls of the scorer of a model on a file."""
     from tanglewood.measure.scores import evaluate
-    from tanglewood.pipeline import Worker, load
+    from tanglewood.pipeline import load
     from tanglewood.treebank.conllu import read_batches, write
+    from tanglewood.worker import Worker
 
     pipeline = load(model)
 

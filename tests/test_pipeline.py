@@ -312,6 +312,8 @@ def test_nbest_trees_are_data(pipeline, tagged):
         (lambda nlp: nlp.parse_words("You do"), r"lists of words, as in \[\[\"You\", \"do\"\], .*, not 'You do'"),
         (lambda nlp: list(nlp.parse_words(["You", "do"])), r"sentence 1 should be a list of words, as in \[\[.*'You'"),
         (lambda nlp: list(nlp.parse_words([["You"], [1]])), "sentence 2: each word should be a str, .*not 1"),
+        (lambda nlp: nlp.tag_text(None), "one text, a str, not None"),
+        (lambda nlp: nlp.parse_stream("Dax."), r"parts of a text, not 'Dax.' \(str\); nlp\(text\) takes it whole"),
         (lambda nlp: nlp.nbest("Dax zorps.", 2), "one Sentence, such as"),
         (lambda nlp: nlp.nbest(toy_sentences(1)[0], "2"), "nbest='2'"),
         (lambda nlp: nlp("Dax.", beem=3), "no option 'beem'; the options are search, beam"),
@@ -338,6 +340,9 @@ def test_what_is_of_the_wrong_type_is_refused_at_once_with_what_is_right(pipelin
         (lambda nlp: list(nlp.parse_words([["a\tb"]])), FormatError, "sentence 1: a word should be a text without tab"),
         (lambda nlp: list(nlp.parse_words([[" "]])), FormatError, "sentence 1: a word should be"),
         (lambda nlp: list(nlp.parse(BytesIO(b"1\ttwo columns\n\n"))), FormatError, "2 columns"),
+        (lambda nlp: nlp.parse_all([]), AttributeError, r"no attribute 'parse_all'; nlp.parse\(sentences\)"),
+        (lambda nlp: nlp.model, AttributeError, "no attribute 'model'; its parser has: nlp.parser.model"),
+        (lambda nlp: nlp.oak, AttributeError, "no attribute 'oak'$"),
         (lambda nlp: nlp.parse_text("Dax."), AttributeError, r"no attribute 'parse_text'; nlp\(text\) returns a Doc"),
     ],
 )

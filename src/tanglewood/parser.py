@@ -85,7 +85,7 @@ class Parser:
             for chunk in chunks:
                 yield from chain.from_iterable(workers[0].parse(chunk))
             return
-        idle: SimpleQueue[Worker] = SimpleQueue()
+        idle: SimpleQueue[ParserWorker] = SimpleQueue()
         for worker in workers:
             idle.put(worker)
 
@@ -104,9 +104,9 @@ class Parser:
                 yield from chain.from_iterable(waiting.popleft().result())
                 waiting.extend(pool.submit(work, chunk) for chunk in islice(chunks, 1))
 
-    def worker(self, options: ParseOptions | None = None, *, predicted_tags: bool = False) -> Worker:
+    def worker(self, options: ParseOptions | None = None) -> ParserWorker:
         """Return what one thread needs to parse with these options."""
-        options = self.resolved(options or ParseOptions(), predicted_tags=predicted_tags)
+        options = self.resolved(options or ParseOptions())
         return ArcWorker(self, options) if self.scores_arcs else MoveWorker(self, options)
 
     @property
@@ -221,7 +221,7 @@ def guesses_of(guide: Parser, sentences: Sequence[Sentence], task: Task) -> list
     return [guess_of(parsed.tree, task) for parsed in guide.parse_all(sentences, beam=guide.description["beam"])]
 
 
-class Worker:
+class ParserWorker:
     """What one thread needs: a workspace of the model and a search."""
 
     def __init__(self, parser: Parser, options: ParseOptions) -> None:
@@ -262,11 +262,11 @@ class Worker:
         return tree if self._parser.scheme is None else deprojectivize(tree, self._parser.scheme)
 
 
-class ArcWorker(Worker):
+class ArcWorker(ParserWorker):
     """Decodes the scores of arcs."""
 
     def __init__(self, parser: Parser, options: ParseOptions) -> None:
-        Worker.__init__(self, parser, options)
+        ParserWorker.__init__(self, parser, options)
         self._name = options.search or parser.description["search"]
         limits = {"max_words": options.max_length or None, "max_bytes": options.max_memory}
         self._decoder: Decoder = make_decoder(self._name, self._task.system, **limits)
@@ -303,11 +303,11 @@ class ArcWorker(Worker):
         yield parsed
 
 
-class MoveWorker(Worker):
+class MoveWorker(ParserWorker):
     """Searches for the best moves; ``search`` counts its work once it has any."""
 
     def __init__(self, parser: Parser, options: ParseOptions) -> None:
-        Worker.__init__(self, parser, options)
+        ParserWorker.__init__(self, parser, options)
         self.search: Search | None = None
         self._beam: Beam | None = None
         self._tagging = Tagging(self._task) if self._task.tags else None
@@ -315,7 +315,7 @@ class MoveWorker(Worker):
 
     def _encode(self, sentences: Sequence[Sentence]) -> None:
         if self._tagging is None:
-            Worker._encode(self, sentences)
+            ParserWorker._encode(self, sentences)
             return
         read = [self._tagging.read(sentence) for sentence in sentences]
         self._candidates = [candidates for _, candidates in read]

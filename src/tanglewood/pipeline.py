@@ -12,30 +12,26 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar, Unpack, overload
+from typing import Any, Literal, TypeVar, Unpack, overload
 
 from tanglewood.decoders.searches import OptionsByName, ParseOptions, chosen
-from tanglewood.errors import ArgumentError, ConfigError, LocatedError, ModelError, given
+from tanglewood.errors import ArgumentError, ConfigError, ModelError, given
 from tanglewood.ml.threads import keep_one_matrix_thread
-from tanglewood.ml.words import Columns, words_of
 from tanglewood.parser import Parser, naming_model
 from tanglewood.run.processes import checked, in_order
 from tanglewood.store import Contents, Origin, dump_model, parse_model, read_model, save_model
 from tanglewood.text.batches import (
     SHAPE,
     Batch,
-    Item,
     Piece,
-    Pieces,
     Sentences,
     Words,
     by_size,
     checked_words,
     paired,
     pieces,
-    with_tags,
 )
-from tanglewood.text.tagger import Tagger, Tags
+from tanglewood.text.tagger import Tagger
 from tanglewood.text.tokenizer import Tokenizer
 from tanglewood.treebank.chunks import in_chunks
 from tanglewood.treebank.doc import Doc
@@ -43,11 +39,16 @@ from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.sources import SentenceSource, sentences_from
 from tanglewood.treebank.tag_candidates import without_candidates
 from tanglewood.treebank.tree import Tree
+from tanglewood.worker import Worker
 
 TOKENIZER, TAGGER = "tokenizer/", "tagger/"  # what the names of their arrays begin with
 BUNDLED = "english-ewt.tw"
 MOST_IDLE = min(8, os.cpu_count() or 1)  # workers that are kept for the next call with the same options
 MOST_KINDS = 4  # different options that workers are kept for
+RENAMED = {
+    "parse_text": "; nlp(text) returns a Doc, nlp(text).sentences the list",
+    "parse_all": "; nlp.parse(sentences) gives them their trees",
+}
 
 Share = TypeVar("Share")
 Result = TypeVar("Result")
@@ -107,16 +108,16 @@ class Pipeline:
         return f"<Pipeline for {takes}: {about['search'] or about['system']}, {about['learner']} learner>"
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - it only raises
-        hint = "; nlp(text) returns a Doc, nlp(text).sentences the list" if name == "parse_text" else ""
+        hint = RENAMED.get(name, "")
+        if not hint and not name.startswith("_") and hasattr(self._parser, name):
+            hint = f"; its parser has: nlp.parser.{name}"
         raise AttributeError(f"a Pipeline has no attribute {name!r}{hint}")
 
-    # What options may be given to all methods below: fields of ParseOptions by name, or options=ParseOptions(...).
+    # All methods that parse take options: fields of ParseOptions by name, or options=ParseOptions(...).
 
     def __call__(self, text: str, *, options: ParseOptions | None = None, **more: Unpack[OptionsByName]) -> Doc:
         """Return the text with its sentences, words, tags and trees."""
-        if not isinstance(text, str):
-            hint = "" if isinstance(text, bytes) or not isinstance(text, Iterable) else "; nlp.pipe(texts) takes many"
-            raise ArgumentError(f"nlp(text) takes one text, a str, not {given(text)}{hint}")
+        _check_text(text)
         with self._lent(self._for_docs(options, more)) as worker:
             (sentences,) = worker.parse_texts([text])
         return Doc(text, sentences)
@@ -128,6 +129,7 @@ class Pipeline:
         *,
         processes: int = ...,
         as_tuples: Literal[False] = ...,
+        options: ParseOptions | None = ...,
         **more: Unpack[OptionsByName],
     ) -> Iterator[Doc]: ...
 
@@ -138,6 +140,7 @@ class Pipeline:
         *,
         processes: int = ...,
         as_tuples: Literal[True],
+        options: ParseOptions | None = ...,
         **more: Unpack[OptionsByName],
     ) -> Iterator[tuple[Doc, Any]]: ...
 
@@ -154,8 +157,7 @@ class Pipeline:
 
         Texts are read as they are needed, so that memory stays flat; short ones are parsed together.
         """
-        if isinstance(texts, str | bytes | Mapping) or not isinstance(texts, Iterable):
-            raise ArgumentError(f"nlp.pipe(texts) takes an iterable of texts, not {given(texts)}; nlp(text) takes one")
+        _check_iterable(texts, "nlp.pipe(texts) takes an iterable of texts", "; nlp(text) takes one")
         return self._docs(texts, self._for_docs(options, more), checked(processes), as_tuples=as_tuples)
 
     def _docs(self, texts: Iterable[Any], options: ParseOptions, processes: int, *, as_tuples: bool) -> Iterator[Any]:
@@ -200,8 +202,7 @@ class Pipeline:
         **more: Unpack[OptionsByName],
     ) -> Iterator[Sentence]:
         """Give words that are split already, a list a sentence, their tags and trees, in order."""
-        if isinstance(sentences, str | bytes | Mapping) or not isinstance(sentences, Iterable):
-            raise ArgumentError(f"nlp.parse_words takes lists of words, as in {SHAPE}, not {given(sentences)}")
+        _check_iterable(sentences, f"nlp.parse_words takes lists of words, as in {SHAPE}")
         self._needed_tagger()
 
         def batches() -> Iterator[Words]:
@@ -248,13 +249,20 @@ class Pipeline:
         self, texts: Iterable[str], *, options: ParseOptions | None = None, **more: Unpack[OptionsByName]
     ) -> Iterator[Sentence]:
         """Parse one long text that comes in any pieces; memory stays flat however long it is."""
+        _check_iterable(
+            texts, "nlp.parse_stream takes an iterable of the parts of a text", "; nlp(text) takes it whole"
+        )
         return self._parsed(self.pieces(texts), self.resolved(options, **more))
 
     def tag_text(self, text: str) -> Iterator[Sentence]:
         """Give the sentences of a text with tags, and without trees, as they are asked for."""
-        for piece in self.pieces([text]):
+        _check_text(text)
+        return self._tagged(self.pieces([text]))
+
+    def _tagged(self, batches: Iterable[Batch]) -> Iterator[Sentence]:
+        for batch in batches:
             with self._lent(self.resolved()) as worker:
-                sentences = worker.sentences(piece)
+                sentences = worker.sentences(batch)
             yield from map(without_candidates, sentences)
 
     def pieces(
@@ -276,25 +284,27 @@ class Pipeline:
 
     def _needed_tokenizer(self) -> Tokenizer:
         if self._tokenizer is None:
-            raise self._lacking("text", "splits and tags text")
+            raise self._lacking("text")
         return self._tokenizer
 
     def _needed_tagger(self) -> Tagger:
         if self._tagger is None:
-            raise self._lacking("words without tags", "splits and tags text")
+            raise self._lacking("words without tags")
         return self._tagger
 
-    def _lacking(self, what: str, does: str) -> ModelError:
+    def _lacking(self, what: str) -> ModelError:
         name = "" if self._origin is None else f"{self._origin.name}: "
         return ModelError(
             f"{name}the model has a parser only, which takes words with tags, not {what}; "
-            f"`tanglewood train --pipeline` makes one that also {does}"
+            "`tanglewood train --pipeline` makes one that also splits and tags text"
         )
 
     # Workers. -------------------------------------------------------------------------------------------------------
 
     def worker(self, options: ParseOptions | None = None, *, tag: bool = False) -> Worker:
         """Return what one thread or process needs to parse; with ``tag`` it fills columns that hold nothing first."""
+        if tag:
+            self._needed_tagger()
         return Worker(self, self.resolved(options), tag=tag)
 
     @contextmanager
@@ -366,6 +376,17 @@ def _from_bytes(kind: type[Pipeline], data: bytes) -> Pipeline:
     return kind._of(parse_model(data, "the pipeline"))
 
 
+def _check_text(text: object) -> None:
+    if not isinstance(text, str):
+        hint = "" if isinstance(text, bytes) or not isinstance(text, Iterable) else "; nlp.pipe(texts) takes many"
+        raise ArgumentError(f"nlp(text) takes one text, a str, not {given(text)}{hint}")
+
+
+def _check_iterable(value: object, expected: str, hint: str = "") -> None:
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise ArgumentError(f"{expected}, not {given(value)}{hint}")
+
+
 def load(path: str | Path | None = None) -> Pipeline:
     """Read a model, by default the English one that comes with tanglewood; nothing in the file is executed."""
     return Pipeline.load(path)
@@ -383,95 +404,3 @@ def _part(arrays: Mapping[str, memoryview], prefix: str) -> dict[str, memoryview
 def _shared(work: Callable[[Share], Result], items: Iterable[Share], processes: int) -> Generator[Result]:
     """Give what workers make of items, in order."""
     return in_order(work, items, processes=processes, prepare=keep_one_matrix_thread)
-
-
-class Parsed(NamedTuple):
-    """What became of a batch: sentences with their trees, and what was wrong with others, in their places."""
-
-    items: list[Item]
-    words: int
-    missing: list[str]  # columns that the model was trained with and no word met so far has
-
-    def sentences(self) -> list[Sentence]:
-        """Return the sentences; the first error is raised."""
-        found: list[Sentence] = []
-        for item in self.items:
-            if isinstance(item, LocatedError):
-                raise item
-            found.append(item)
-        return found
-
-
-class Worker:
-    """Parses batches of sentences or text, in one thread; it can be pickled, to work in another process.
-
-    The options are resolved ones. Text and words are always tagged, sentences only with ``tag``, where they have no
-    tags, or if the parser chooses tags itself, from the tagger's candidates.
-    """
-
-    def __init__(self, pipeline: Pipeline, options: ParseOptions, *, tag: bool = False) -> None:
-        self.pipeline = pipeline
-        self.options = options
-        self.tag = tag
-        self.parser = pipeline.parser.worker(options)
-        self._tagger = pipeline.tagger.worker() if pipeline.tagger else None
-        self._fills = tag or bool(pipeline.tag_column and self._tagger)
-        self._columns = Columns(() if self._fills else pipeline.description.get("columns", ()))
-        if tag:
-            pipeline._needed_tagger()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _worker, (self.pipeline, self.options, self.tag)
-
-    def parse(self, batch: Batch) -> Parsed:
-        """Parse one batch."""
-        items = batch.tagged(self)
-        sentences = [item for item in items if isinstance(item, Sentence)]
-        parsed = iter(self.parser.parse(sentences))
-        found: list[Item] = []
-        for item in items:
-            found.extend([item] if isinstance(item, LocatedError) else next(parsed))
-        return Parsed(found, sum(map(len, sentences)), self._columns.empty)
-
-    def parse_texts(self, texts: Sequence[str]) -> list[list[Sentence]]:
-        """Return the parsed sentences of each text; those of short texts are parsed together."""
-        found: list[list[Sentence]] = [[] for _ in texts]
-        placed = ((place, piece) for place, text in enumerate(texts) for piece in self.pipeline.pieces([text]))
-        for chunk in in_chunks(placed, lambda one: sum(map(len, one[1].sentences))):
-            parsed = iter(self.parse(Pieces([piece for _, piece in chunk])).sentences())
-            for place, piece in chunk:
-                found[place] += (next(parsed) for _ in piece.sentences)
-        return found
-
-    def nbest(self, sentence: Sentence) -> list[tuple[Tree, float]]:
-        """Return the best trees of a sentence, each with the logarithm of its probability."""
-        (ready,) = self.sentences(Sentences([sentence]))
-        return self.parser.nbest(ready)
-
-    def sentences(self, batch: Batch) -> list[Sentence]:
-        """Return the sentences of a batch as the parser gets them; the first error is raised."""
-        return Parsed([*batch.tagged(self)], 0, []).sentences()
-
-    def tags_of(self, forms: Sequence[Sequence[str]]) -> list[list[Tags]]:
-        """Return the tags of the forms of some sentences."""
-        self._columns = Columns(())  # no column is missing
-        return self._tags(forms)
-
-    def filled(self, items: Sequence[Item]) -> list[Item]:
-        """Return sentences, among them errors, with tags in columns that hold nothing, if they are to be filled."""
-        sentences = [item for item in items if isinstance(item, Sentence)]
-        if self._columns.empty:
-            for sentence in sentences:
-                self._columns.add(words_of(sentence))
-        if not self._fills:
-            return [*items]
-        tags = iter(self._tags([sentence.forms for sentence in sentences]))
-        return [with_tags(item, next(tags)) if isinstance(item, Sentence) else item for item in items]
-
-    def _tags(self, forms: Sequence[Sequence[str]]) -> list[list[Tags]]:
-        assert self._tagger is not None  # whoever asks has seen to that
-        return self._tagger.tag(forms, self.pipeline.tag_column)
-
-
-def _worker(pipeline: Pipeline, options: ParseOptions, tag: bool) -> Worker:
-    return Worker(pipeline, options, tag=tag)

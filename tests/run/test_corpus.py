@@ -142,8 +142,8 @@ def test_options_that_do_not_fit_are_refused_before_any_process_starts(folder):
 
 def test_a_process_that_dies_is_an_error_that_says_so(folder):
     script = (
-        "import os\nfrom tanglewood import pipeline\n"
-        "pipeline.Worker.parse = lambda self, batch: os._exit(9)\n" + SMALL_READS
+        "import os\nfrom tanglewood import worker\n"
+        "worker.Worker.parse = lambda self, batch: os._exit(9)\n" + SMALL_READS
     )
     (folder / "dies.py").write_text(script)
     arguments = command("plain.conllu", "-j", 2, "-o", "never.conllu", script="dies.py")

@@ -7,10 +7,10 @@ from contextlib import closing
 
 from tanglewood.errors import LocatedError
 from tanglewood.ml.words import OPTIONAL
-from tanglewood.pipeline import Worker
 from tanglewood.run.processes import in_order
 from tanglewood.text.batches import Batch
 from tanglewood.treebank.sentence import Sentence
+from tanglewood.worker import Worker
 
 
 class Corpus:

@@ -69,6 +69,8 @@ def in_order(
                 yield waiting.popleft().result()
     except BrokenProcessPool:
         problem = "a process ended without a word, perhaps because memory ran out; try fewer processes"
+        if method != "fork":
+            problem += ' (or does the script start them outside of `if __name__ == "__main__":`?)'
         raise WorkerError(problem) from None
     finally:
         pool.shutdown(cancel_futures=True)
