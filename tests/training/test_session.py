@@ -17,6 +17,7 @@ from tanglewood.errors import ArgumentError, ConfigError, ModelError
 from tanglewood.learners.network.learner import NetworkLearner
 from tanglewood.pipeline import Pipeline
 from tanglewood.text import tagger
+from tanglewood.training import loop
 from tanglewood.training import session as session_module
 from tanglewood.training.config import Config
 from tanglewood.training.loop import Training
@@ -25,7 +26,7 @@ from tanglewood.training.session import Session
 from toy import small_network, toy_sentences, toy_text
 from toy_pipeline import written
 
-ENOUGH = 120  # sentences with so many crossing arcs that nothing is warned of
+N_TRAIN = 60 if COMPILED else 20
 QUICK = {"epochs": 2, "batch_words": 20, "rate": 0.01}
 LINEAR = {"learner": "linear", "epochs": 1}
 
@@ -34,12 +35,14 @@ LINEAR = {"learner": "linear", "epochs": 1}
 def _small(monkeypatch):
     small_network(monkeypatch)
     monkeypatch.setattr(tagger, "SIZES", (8, 4))
+    for name in ("RARE_ARCS", "RARE_LABEL"):  # everything is rare in so few sentences
+        monkeypatch.setattr(loop, name, 0)
 
 
 @pytest.fixture
 def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "train.conllu").write_text(toy_text(ENOUGH))
+    (tmp_path / "train.conllu").write_text(toy_text(N_TRAIN))
     (tmp_path / "dev.conllu").write_text(toy_text(5, seed=2))
     return tmp_path
 
@@ -82,7 +85,7 @@ def test_the_library_gives_the_bytes_that_the_command_gives(files, options, choi
 
 def test_a_pipeline_has_the_bytes_that_the_command_gives(files):
     for part, seed in (("train", 1), ("dev", 2)):
-        (files / f"{part}.conllu").write_bytes(b"".join(s.to_bytes() for s in written(ENOUGH, seed)))
+        (files / f"{part}.conllu").write_bytes(b"".join(s.to_bytes() for s in written(N_TRAIN, seed)))
     command("--pipeline", "--epochs", "1", "--set", "folds=2", "--learner", "linear")
     model = tw.train("train.conllu", "dev.conllu", pipeline=True, folds=2, **LINEAR)
     assert bytes_of(model, files / "library.tw") == (files / "command.tw").read_bytes()
@@ -110,7 +113,7 @@ print(hashlib.sha256(open("model.tw", "rb").read()).hexdigest())
 
 
 def test_treebanks_come_from_anywhere(files):
-    sentences = toy_sentences(ENOUGH)
+    sentences = toy_sentences(N_TRAIN)
     wanted = bytes_of(tw.train("train.conllu", **LINEAR), files / "path.tw")
     with (files / "train.conllu").open("rb") as file:
         for source in (
@@ -118,12 +121,12 @@ def test_treebanks_come_from_anywhere(files):
             sentences,
             iter(sentences),
             [files / "train.conllu"],
-            io.BytesIO(toy_text(ENOUGH).encode()),
+            io.BytesIO(toy_text(N_TRAIN).encode()),
         ):
             assert bytes_of(tw.train(source, **LINEAR), files / "other.tw") == wanted
-    half = toy_text(ENOUGH).index("# sent_id = toy-1-50\n")
-    (files / "one.conllu").write_text(toy_text(ENOUGH)[:half])
-    (files / "two.conllu").write_text(toy_text(ENOUGH)[half:])
+    half = toy_text(N_TRAIN).index("# sent_id = toy-1-5\n")
+    (files / "one.conllu").write_text(toy_text(N_TRAIN)[:half])
+    (files / "two.conllu").write_text(toy_text(N_TRAIN)[half:])
     assert bytes_of(tw.train(["one.conllu", "two.conllu"], **LINEAR), files / "other.tw") == wanted
 
 
@@ -141,15 +144,15 @@ def test_a_function_hears_of_every_epoch(files, capfd):
     heard = []
     model = tw.train("train.conllu", "dev.conllu", progress=heard.append, **QUICK)
     assert [(type(p), p.part, p.epoch, p.epochs) for p in heard] == [(Progress, "parser", n, 2) for n in (1, 2)]
-    assert heard[0].is_best
-    assert 0 < heard[1].scores.las <= 100
+    best = [p for p in heard if p.is_best][-1]
+    assert model.description["dev"]["las"] == round(best.scores.las, 4)
     assert heard[1].parser.description == model.description
     assert capfd.readouterr() == ("", "")
 
 
 def test_it_hears_of_taggers_too(files):
     heard = []
-    tw.train(written(ENOUGH, 1), written(3, 2), pipeline=True, folds=2, progress=heard.append, **LINEAR)
+    tw.train(written(N_TRAIN, 1), written(3, 2), pipeline=True, folds=2, progress=heard.append, **LINEAR)
     parts = list(dict.fromkeys(p.part for p in heard))
     assert parts == ["tagger of part 1/2", "tagger of part 2/2", "tagger", "parser"]
     last = [p for p in heard if p.part == "tagger"][-1]
@@ -173,7 +176,8 @@ def test_true_writes_what_the_command_prints(files, capfd):
     assert "  dev LAS " in line
 
 
-def test_warnings_are_warnings_or_lines(files, capfd):
+def test_warnings_are_warnings_or_lines(files, capfd, monkeypatch):
+    monkeypatch.setattr(loop, "RARE_ARCS", 50)
     with pytest.warns(UserWarning, match="only .* non-projective arcs") as caught:
         tw.train(toy_sentences(10), **LINEAR)
     assert caught[0].filename == __file__
@@ -229,7 +233,7 @@ def test_an_interrupted_run_without_an_output_keeps_nothing(files, monkeypatch):
 
 
 def test_a_pipeline_goes_on_where_it_stopped(files, monkeypatch):
-    train, dev = written(ENOUGH, 1), written(3, 2)
+    train, dev = written(N_TRAIN, 1), written(3, 2)
     choices = {"pipeline": True, "folds": 2, **LINEAR}
     wanted = bytes_of(tw.train(train, dev, **choices), files / "whole.tw")
 
@@ -253,7 +257,7 @@ def test_a_pipeline_goes_on_where_it_stopped(files, monkeypatch):
 def test_parts_of_an_older_run_are_not_taken_unasked(files):
     (files / "model.tw.parts").mkdir()
     (files / "model.tw.parts" / "tagger.tw").write_text("old")
-    train = written(ENOUGH, 1)
+    train = written(N_TRAIN, 1)
     with pytest.raises(ModelError, match=r"tagger\.tw"):
         tw.train(train, output="model.tw", pipeline=True, folds=2, resume=True, **LINEAR)
     tw.train(train, output="model.tw", pipeline=True, folds=2, **LINEAR)
