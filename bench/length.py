@@ -49,11 +49,11 @@ def main() -> None:
     if args.plot:
         check_plot(args.plot)
     use_one_matrix_thread()
-    from tanglewood.parser import ParseOptions, Parser
-    from tanglewood.run.corpus import BatchParser
+    from tanglewood.decoders.options import ParseOptions
+    from tanglewood.pipeline import load
     from tanglewood.treebank.conllu import Batch
 
-    model = Parser.load(args.model)
+    model = load(args.model)
     speeds = {}
     for length in LENGTHS:
         blocks = [(1, block) for block in blocks_of(args.file, length, max(args.words // length, 1))]
@@ -61,8 +61,8 @@ def main() -> None:
         batches = [Batch("made", blocks[i : i + step]) for i in range(0, len(blocks), step)]
 
         def parse(batches: list[Batch] = batches) -> int:
-            workplace = BatchParser(model, ParseOptions(beam=args.beam))
-            return sum(workplace.parse(batch).words for batch in batches)
+            worker = model.worker(ParseOptions(beam=args.beam))
+            return sum(worker.parse(batch).words for batch in batches)
 
         words, seconds = least_cpu(args.rounds, parse)
         speeds[length] = words / seconds

@@ -45,22 +45,22 @@ def variants() -> dict[str, list[str]]:
 def measure(model: Path, file: Path, rounds: int) -> dict[str, float | None]:
     """Scores, tokens a second, moves and calls of the scorer of a model on a file."""
     from tanglewood.measure.scores import evaluate
-    from tanglewood.parser import ParseOptions, Parser
-    from tanglewood.run.corpus import BatchParser
-    from tanglewood.treebank.conllu import read_batches, write_blocks
+    from tanglewood.pipeline import load
+    from tanglewood.treebank.conllu import read_batches, write
+    from tanglewood.worker import Worker
 
-    parser = Parser.load(model)
+    pipeline = load(model)
 
-    def parse() -> BatchParser:
-        workplace = BatchParser(parser, ParseOptions())
-        write_blocks((block for batch in read_batches(file) for block in workplace.parse(batch).blocks), out)
-        return workplace
+    def parse() -> Worker:
+        worker = pipeline.worker()
+        write((sentence for batch in read_batches(file) for sentence in worker.parse(batch).sentences()), out)
+        return worker
 
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "parsed.conllu"
-        workplace, seconds = least_cpu(rounds, parse)
+        worker, seconds = least_cpu(rounds, parse)
         scores = evaluate(read(file), read(out)).as_dict()
-    search = workplace.worker.search
+    search = worker.parser.search
     words = scores["words"]
     row = {key: scores[key] for key in SCORES}
     return row | {

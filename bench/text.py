@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument("--model", metavar="MODEL", help="a pipeline that is there; bundled: that of tanglewood")
     parser.add_argument("--beams", default="1,8", metavar="K,...", help="default 1,8; 1 is greedy search")
     parser.add_argument("--part", choices=("dev", "test"), default="dev", help="file that is scored (default dev)")
-    parser.add_argument("--threads", default="1", metavar="N", help="for training (default 1)")
+    parser.add_argument("-j", "--processes", default="1", metavar="N", help="for training (default 1)")
     parser.add_argument(
         "--work",
         type=Path,
@@ -57,7 +57,7 @@ def main() -> None:
         model = args.model or str(args.work / f"{name}.tw")
         if not args.model and not Path(model).exists():
             data = [str(treebank / "train.conllu"), "--dev", str(treebank / "dev.conllu")]
-            cpu_of([*TANGLEWOOD, "train", "--pipeline", *data, "-o", model, "--resume", "--threads", args.threads])
+            cpu_of([*TANGLEWOOD, "train", "--pipeline", *data, "-o", model, "--resume", "-j", args.processes])
         gold = treebank / f"{args.part}.conllu"
         text, found = args.work / f"{name}.{args.part}.txt", args.work / f"{name}.{args.part}.conllu"
         text.write_text(gold_text(read(gold)).text, encoding="utf-8")

@@ -9,6 +9,7 @@ from pathlib import Path
 from jsonschema import Draft202012Validator
 from starlette.testclient import TestClient
 
+from tanglewood.pipeline import Pipeline
 from tanglewood.web.api import Playground
 from tanglewood.web.app import make_app
 from tanglewood.web.limits import Limits
@@ -36,7 +37,7 @@ class ToyModel(Model):
 @cache
 def toy_model(system="swap", **choices):
     """A model of toy sentences, trained once."""
-    return ToyModel(train_parser(toy_sentences(12), system=system, **choices))
+    return ToyModel(Pipeline(train_parser(toy_sentences(12), system=system, **choices)))
 
 
 def toy_playground():

@@ -36,7 +36,8 @@ ON: dict[str, tuple[str, ...]] = {
     "text": ("ml", "treebank"),
     "parser": ("systems", "decoders", "learners", "transforms", "store", ""),  # the version stands in a model file
     "run.processes": (),
-    "pipeline": ("parser", "text", "run.processes"),
+    "worker": ("parser", "text"),
+    "pipeline": ("worker", "run.processes"),
     "derivation": ("parser",),
     "show": ("derivation", "measure"),  # plots of running time
     "training": ("pipeline", "measure"),

@@ -7,14 +7,15 @@ from random import Random
 
 import pytest
 
-import tanglewood
 from exhaustive import COMPILED, over_variants
-from tanglewood import parser as parser_module
-from tanglewood.errors import ConfigError, ModelError
+from tanglewood.decoders.options import OptionsByName, ParseOptions, chosen
+from tanglewood.errors import ArgumentError, ConfigError, ModelError
+from tanglewood.learners.base import Capabilities
 from tanglewood.measure.scores import evaluate
 from tanglewood.ml import encoder
 from tanglewood.parser import Parser
 from tanglewood.systems import SYSTEMS
+from tanglewood.treebank import chunks
 from tanglewood.treebank.conllu import write
 from tanglewood.treebank.sentence import Sentence, comment_value
 from toy import TAGS, sentences_of, toy_sentences, toy_text, train_parser
@@ -67,7 +68,7 @@ def long_sentence(n, seed=1):
 def test_a_saved_parser_parses_as_before(learnt, pseudo_projective, unseen, tmp_path):
     for parser in (learnt, pseudo_projective):
         parser.save(tmp_path / "model.tw")
-        loaded = tanglewood.load(tmp_path / "model.tw")
+        loaded = Parser.load(tmp_path / "model.tw")
         assert texts(loaded, unseen) == texts(parser, unseen)
         assert texts(loaded, unseen, beam=4) == texts(parser, unseen, beam=4)
         assert loaded.description == parser.description
@@ -80,20 +81,20 @@ def test_threads_and_borders_of_chunks_change_nothing(learnt, unseen, monkeypatc
     unseen = unseen if COMPILED else unseen[:15]
     wanted = texts(learnt, unseen, beam=beam)
     for words in (1, 17, 100):
-        monkeypatch.setattr(parser_module, "CHUNK_WORDS", words)
+        monkeypatch.setattr(chunks, "CHUNK_WORDS", words)
         for threads in (1, 2, 3):
             assert texts(learnt, unseen, beam=beam, threads=threads) == wanted
 
 
 def test_what_is_kept_of_words_may_be_forgotten_at_any_time(learnt, unseen, monkeypatch):
     wanted = texts(learnt, unseen)
-    monkeypatch.setattr(parser_module, "CHUNK_WORDS", 20)
+    monkeypatch.setattr(chunks, "CHUNK_WORDS", 20)
     monkeypatch.setattr(encoder, "MOST_KEPT", 3)
     assert texts(learnt, unseen) == wanted
 
 
 def test_sentences_come_one_by_one_and_not_all_are_read_first(learnt, monkeypatch):
-    monkeypatch.setattr(parser_module, "CHUNK_WORDS", 10)
+    monkeypatch.setattr(chunks.in_chunks, "__kwdefaults__", {"most": 10})
     for threads in (1, 2):
         read = []
         source = (read.append(1) or sentence for sentence in toy_sentences(200))
@@ -297,6 +298,91 @@ def test_confidence_is_a_share_and_leaves_the_rest_of_misc_alone(unsure, learnt,
 def test_nbest_and_confidence_need_a_beam(learnt, options):
     with pytest.raises(ConfigError, match="come from the beam"):
         list(learnt.parse_all(toy_sentences(1), **options))
+
+
+def test_nbest_as_data_is_what_is_written(unsure, unseen):
+    some = 0
+    for sentence in unseen[:10]:
+        worker = unsure.worker(ParseOptions(nbest=4))
+        found = worker.nbest(sentence)
+        written = list(unsure.parse_all([sentence], nbest=4))
+        assert [tree for tree, _ in found] == [s.tree for s in written]
+        assert [f"{score:.4f}" for _, score in found] == [comment_value(s.lines, "log_probability") for s in written]
+        some += len(found) > 1
+    assert some
+    with pytest.raises(ConfigError, match="come from the beam"):
+        unsure.worker(ParseOptions(beam=1)).nbest(unseen[0])
+
+
+# How wide the beam is. --------------------------------------------------------------------------------------------
+
+
+class FakeModel:
+    """Says of itself what decides about the beam."""
+
+    def __init__(self, **capabilities):
+        self.capabilities = Capabilities(**({"scores_moves": True} | capabilities))
+
+
+@pytest.mark.parametrize(
+    ("model", "predicted", "options", "width"),
+    [
+        ({}, False, {}, 1),
+        ({}, True, {}, 8),
+        ({}, True, {"beam": 1}, 1),
+        ({}, True, {"search": "greedy"}, 1),
+        ({}, False, {"beam": 3}, 3),
+        ({}, False, {"search": "beam"}, 8),
+        ({}, False, {"confidence": True}, 8),
+        ({}, False, {"nbest": 2}, 8),
+        ({}, True, {"nbest": 20}, 20),
+        ({}, False, {"nbest": 2, "beam": 2}, 2),
+        ({"learnt_beam": 4}, False, {}, 4),
+        ({"learnt_beam": 4}, True, {}, 8),
+        ({"learnt_beam": 16}, True, {}, 16),
+        ({"learnt_beam": 16}, False, {"nbest": 2}, 16),
+        ({"learnt_beam": 4}, False, {"beam": 1}, 1),
+        ({"learnt_beam": 4}, False, {"search": "greedy"}, 1),
+        ({"beam": False}, False, {}, 1),
+        ({"beam": False}, True, {}, 1),
+    ],
+)
+def test_the_width_of_the_beam_is_decided_by_options_model_and_tags(model, predicted, options, width):
+    parser = Parser(FakeModel(**model), {"search": ""})
+    found = parser.resolved(ParseOptions(**options), predicted_tags=predicted)
+    assert found.beam == width
+    assert parser.resolved(found, predicted_tags=not predicted) == found  # decided once and for all
+
+
+def test_a_graph_based_model_has_no_beam():
+    parser = Parser(FakeModel(scores_moves=False, scores_arcs=True), {"search": "mst"})
+    assert parser.resolved(ParseOptions(confidence=True), predicted_tags=True) == ParseOptions(confidence=True)
+    for options in ({"beam": 2}, {"nbest": 2}, {"search": "beam"}):
+        with pytest.raises(ConfigError):
+            parser.resolved(ParseOptions(**options))
+
+
+@pytest.mark.parametrize("options", [{"beam": 2}, {"nbest": 2}, {"confidence": True}, {"search": "beam"}])
+def test_a_model_without_probabilities_refuses_a_beam(options):
+    with pytest.raises(ConfigError, match="only greedy search"):
+        Parser(FakeModel(beam=False), {"search": ""}).resolved(ParseOptions(**options))
+
+
+def test_options_may_be_given_by_name_and_wrong_ones_are_named():
+    assert set(OptionsByName.__annotations__) == set(ParseOptions.__slots__)
+    assert chosen(None, {}) == ParseOptions()
+    assert chosen(ParseOptions(beam=3), {"nbest": 2}) == ParseOptions(beam=3, nbest=2)
+    for bad, message in (
+        ({"beem": 3}, "no option 'beem'; the options are search, beam, "),
+        ({"beam": "3"}, "beam='3': the option should be of type int"),
+        ({"beam": True}, "beam=True: the option should be of type int"),
+        ({"confidence": 1}, "confidence=1: the option should be of type bool"),
+        ({"search": None}, "search=None: the option should be of type str"),
+    ):
+        with pytest.raises(ArgumentError, match=message):
+            chosen(None, bad)
+    with pytest.raises(ArgumentError, match=r"options should be ParseOptions\(...\), not \{'beam': 3\}"):
+        chosen({"beam": 3}, {})
 
 
 # Models that do not fit. ------------------------------------------------------------------------------------------

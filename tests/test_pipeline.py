@@ -1,66 +1,49 @@
-"""From text to trees: what a pipeline writes, that it is the same however the text comes, and how it is trained."""
+"""From text, words or sentences to trees: what a pipeline writes, and that it is the same however it is asked."""
 
 from __future__ import annotations
 
+import copy
 import gzip
+import io
 import json
-import re
+import pickle
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO, StringIO
-from random import Random
+from itertools import cycle, islice
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from udtools import udeval
 
+import tanglewood as tw
 from exhaustive import COMPILED
+from tanglewood import pipeline as pipeline_module
 from tanglewood.cli import main
-from tanglewood.errors import FormatError, ModelError
-from tanglewood.parser import ParseOptions, Parser
-from tanglewood.pipeline import Pipeline, bundled_model, with_tags
-from tanglewood.run.corpus import BatchParser, parse_batches
-from tanglewood.text import tagger
+from tanglewood.decoders.options import ParseOptions
+from tanglewood.errors import ArgumentError, ConfigError, FormatError, ModelError
+from tanglewood.parser import Parser
+from tanglewood.pipeline import Pipeline, bundled_model
+from tanglewood.run.corpus import Corpus
+from tanglewood.text import batches
 from tanglewood.text.raw import gold_text
 from tanglewood.text.reading import Seen, is_treebank, read_text
-from tanglewood.text.tagger import TaggerOptions, Tags
 from tanglewood.text.tokenizer import Tokenizer
-from tanglewood.training import pipeline as learning
-from tanglewood.training.pipeline import prepare
+from tanglewood.training.config import Config
+from tanglewood.training.loop import Training
+from tanglewood.treebank import chunks
 from tanglewood.treebank.conllu import read
-from tanglewood.treebank.sentence import MISC
-from toy import TAGS, clause, sentences_of, small_network, toy_sentences, train_parser
-
-OPTIONS = TaggerOptions(epochs=10, layers=1, batch_words=30, rate=0.02)
-N_TRAIN = 60 if COMPILED else 25
-
-
-def written(n, seed):
-    """Toy sentences as they are written: a capital first, no space before the dot, ta and wug as one token."""
-    rng = Random(seed)
-    blocks = []
-    for number in range(n):
-        rows = clause(rng)
-        lines = [f"# sent_id = {number}"] if number % 5 else ["# newpar", f"# sent_id = {number}"]
-        for place, (form, lemma, head, label) in enumerate(rows, 1):
-            after = "SpaceAfter=No" if place == len(rows) - 1 else "_"
-            if form == "ta" and rows[place][0] == "wug":  # ta wug is written tawug
-                glued = "SpaceAfter=No" if place + 1 == len(rows) - 1 else "_"
-                lines.append(f"{place}-{place + 1}\t{'Tawug' if place == 1 else 'tawug'}" + "\t_" * 7 + f"\t{glued}")
-            shown = form.capitalize() if place == 1 else form
-            lines.append("\t".join([str(place), shown, lemma, *TAGS[form], str(head), label, "_", after]))
-        blocks.append("\n".join(lines) + "\n\n")
-    return sentences_of("".join(blocks))
+from tanglewood.treebank.doc import Doc
+from tanglewood.treebank.sentence import MISC, comment_value
+from toy import sentences_of, toy_sentences
+from toy_pipeline import TEXT, toy_pipeline, written
 
 
 @pytest.fixture(scope="module")
 def pipeline():
-    with pytest.MonkeyPatch.context() as patch:
-        small_network(patch)
-        patch.setattr(tagger, "SIZES", (16, 8))
-        found = prepare(written(N_TRAIN, 1), written(10, 2), folds=2, options=OPTIONS)
-        return Pipeline(train_parser(found.train), found.tagger, found.tokenizer)
+    return toy_pipeline()
 
 
 @pytest.fixture(scope="module")
@@ -68,9 +51,6 @@ def model(pipeline, tmp_path_factory):
     path = tmp_path_factory.mktemp("pipeline") / "toy.tw"
     pipeline.save(path)
     return path
-
-
-TEXT = "Tawug zorps mib dax. Dax fimps krell.\n\nWug   blick zorps\ngrubben vonly. <odd> & \u00e9!"
 
 
 def surface(sentence):
@@ -83,7 +63,7 @@ def surface(sentence):
 
 def test_every_token_says_where_it_stands_and_no_character_is_lost(pipeline):
     end = 0
-    for number, sentence in enumerate(pipeline.parse_text(TEXT), 1):
+    for number, sentence in enumerate(pipeline(TEXT), 1):
         assert sentence.sent_id == str(number)
         joined = ""
         for form, misc in surface(sentence):
@@ -100,7 +80,7 @@ def test_every_token_says_where_it_stands_and_no_character_is_lost(pipeline):
 
 
 def test_multiword_tokens_are_split_into_their_words(pipeline):
-    first, *_ = pipeline.parse_text(TEXT)
+    first, *_ = pipeline(TEXT)
     assert first.forms[:2] == ["Ta", "wug"]
     assert surface(first)[0][0] == "Tawug"
     assert first.to_dict()["multiword"] == [{"first": 1, "last": 2, "form": "Tawug", "start": 0, "end": 5}]
@@ -108,7 +88,7 @@ def test_multiword_tokens_are_split_into_their_words(pipeline):
 
 def test_what_is_learnt_is_right(pipeline):
     gold = written(20, 7)
-    found = pipeline.parse_text(gold_text(gold).text)
+    found = pipeline(gold_text(gold).text)
     assert [s.forms for s in found] == [s.forms for s in gold]
     words = [(a, b) for s, t in zip(found, gold, strict=True) for a, b in zip(s.upos, t.upos, strict=True)]
     assert sum(a == b for a, b in words) > 0.9 * len(words)
@@ -118,147 +98,385 @@ def test_what_is_learnt_is_right(pipeline):
 @given(st.lists(st.sampled_from([*"ab. \n'é", "Tawug ", "zorps. ", "\n\n", "\r\n", "\u2028", "\x0b", "\x00"])))
 def test_any_text_becomes_valid_sentences_however_it_is_cut(pipeline, pieces):
     whole = [s.to_bytes() for s in pipeline.parse_stream(pieces)]
-    assert [s.to_bytes() for s in pipeline.parse_text("".join(pieces))] == whole
+    assert [s.to_bytes() for s in pipeline("".join(pieces))] == whole
     again = list(read(BytesIO(b"".join(whole))))
     assert [s.to_bytes() for s in again] == whole
 
 
-@settings(deadline=None)
-@given(st.lists(st.sampled_from([*"ab. ", "Tawug zorps", "\n", "\n\n", " \n", "\u2028"])))
-def test_with_lines_each_line_is_a_sentence(pipeline, parts):
-    text = "".join(parts)
-    pieces = list(pipeline.pieces(parts, lines=True))
-    found = [[range(t.start + p.begin, t.end + p.begin) for t in s] for p in pieces for s in p.sentences]
-    begin = 0
-    for line in text.split("\n"):
-        if line.strip():
-            tokens = found.pop(0)
-            spans = [(start, start + len(word)) for start, word in _words_and_places(line, begin)]
-            covered = {place for token in tokens for place in token}
-            assert covered == {place for start, end in spans for place in range(start, end)}
-        begin += len(line) + 1
-    assert found == []
-
-
-def _words_and_places(line, begin):
-    place = begin
-    for word in re.split(r"(\s+)", line):
-        if word.strip():
-            yield place, word
-        place += len(word)
-
-
 def test_tagged_text_has_no_trees_yet(pipeline):
-    for tagged, parsed in zip(pipeline.tag_text(TEXT), pipeline.parse_text(TEXT), strict=True):
+    for tagged, parsed in zip(pipeline.tag_text(TEXT), pipeline(TEXT), strict=True):
         assert tagged.with_tree(parsed.tree).to_bytes() == parsed.to_bytes()
 
 
 def test_a_pipeline_comes_back_from_its_file_as_it_was(pipeline, model, tmp_path):
     again = Pipeline.load(model)
-    assert [s.to_bytes() for s in again.parse_text(TEXT)] == [s.to_bytes() for s in pipeline.parse_text(TEXT)]
+    assert [s.to_bytes() for s in again(TEXT)] == [s.to_bytes() for s in pipeline(TEXT)]
     again.save(tmp_path / "again.tw")
     assert (tmp_path / "again.tw").read_bytes() == model.read_bytes()
 
 
-def test_the_parser_of_a_pipeline_may_be_used_alone_and_a_parser_is_no_pipeline(pipeline, model, tmp_path):
-    tagged = pipeline.tag_text(TEXT)
-    assert [Parser.load(model).parse(s, beam=8) for s in tagged] == [s.tree for s in pipeline.parse_text(TEXT)]
-    pipeline.parser.save(tmp_path / "parser.tw")
-    with pytest.raises(ModelError, match=r"parser only.*train --pipeline"):
-        Pipeline.load(tmp_path / "parser.tw")
+def test_the_parser_of_a_pipeline_may_be_used_alone(pipeline, model):
+    tagged = list(pipeline.tag_text(TEXT))
+    assert [Parser.load(model).parse(s, beam=8) for s in tagged] == [s.tree for s in pipeline(TEXT)]
 
 
-def test_tags_are_filled_in_only_where_a_sentence_has_none():
-    (sentence,) = toy_sentences(1)
-    bare = sentence.with_columns(["_"] * len(sentence), sentence.upos, ["_"] * len(sentence), sentence.feats)
-    tags = [Tags("l", "U", "X", "f")] * len(sentence)
-    filled = with_tags(bare, tags)
-    assert (filled.lemmas, filled.xpos) == (["l"] * len(sentence), ["X"] * len(sentence))
-    assert (filled.upos, filled.feats, filled.tree) == (sentence.upos, sentence.feats, sentence.tree)
-    assert with_tags(sentence, tags).to_bytes() == sentence.to_bytes()
-    assert with_tags(sentence, tags, replaced=True).upos == ["U"] * len(sentence)
+def blocks(sentences):
+    return [sentence.to_bytes() for sentence in sentences]
 
 
-def test_the_training_data_is_tagged_by_taggers_that_did_not_see_it(monkeypatch):
-    seen = []
-
-    class Fake:
-        def __init__(self, sentences):
-            self.known = {s.sent_id for s in sentences}
-
-        def worker(self):
-            return self
-
-        def tag(self, forms, _offered):
-            seen.append((self.known, [tuple(f) for f in forms]))
-            return [[Tags("l", f"U{len(seen)}", "X", "F")] * len(f) for f in forms]
-
-    def fake_train(train, dev, options, seed):
-        yield learning.TagProgress(1, 1, 0.0, None, Fake(train))
-
-    monkeypatch.setattr(learning, "train_tagger", fake_train)
-    monkeypatch.setattr(learning.Tagger, "load", lambda *_: Fake([]))
-    monkeypatch.setattr(Fake, "arrays", dict, raising=False)
-    monkeypatch.setattr(Fake, "settings", dict, raising=False)
-    train = written(12, 1)
-    found = prepare(train, train[:2], folds=3)
-    assert [s.forms for s in found.train] == [s.forms for s in train]
-    assert len(seen) == 4  # three folds and dev
-    for known, forms in seen[:3]:
-        held = [s for s in train if s.sent_id not in known]
-        assert len(held) == 4
-        assert sorted(forms) == sorted(tuple(s.forms) for s in held)
-    assert {u for s in found.train for u in s.upos} == {"U1", "U2", "U3"}
-    assert {u for s in found.dev for u in s.upos} == {"U4"}
+@pytest.fixture(scope="module")
+def bare(pipeline, tmp_path_factory):
+    """A model of tagged words, as it comes from its file."""
+    path = tmp_path_factory.mktemp("bare") / "bare.tw"
+    Pipeline(pipeline.parser).save(path)
+    return tw.load(path)
 
 
-def test_an_interrupted_preparation_goes_on_where_it_stopped_and_gives_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr(tagger, "SIZES", (8, 4))
-    options = TaggerOptions(epochs=1, layers=1)
-    train, dev = written(8, 1), written(3, 2)
-    wanted = prepare(train, dev, folds=2, options=options)
-    runs = []
-    learn = learning.train_tagger
-
-    def interrupted(*arguments):
-        runs.append(1)
-        if len(runs) == 2:
-            raise KeyboardInterrupt
-        yield from learn(*arguments)
-
-    monkeypatch.setattr(learning, "train_tagger", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        prepare(train, dev, folds=2, options=options, folder=tmp_path / "parts")
-    found = prepare(train, dev, folds=2, options=options, folder=tmp_path / "parts")
-    assert len(runs) == 4  # the first fold once, the second twice, all data once
-    for one, other in ((found.train, wanted.train), (found.dev, wanted.dev)):
-        assert [s.to_bytes() for s in one] == [s.to_bytes() for s in other]
-    assert found.tagger.settings() == wanted.tagger.settings()
-    with pytest.raises(ModelError, match="another training run"):
-        prepare(train, dev, folds=2, options=options, seed=2, folder=tmp_path / "parts")
+# Docs. ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(not COMPILED, reason="learns taggers and parsers of full size")
-def test_the_command_learns_the_same_bytes_with_any_number_of_threads(tmp_path, capsys):
-    for part, seed in (("train", 1), ("dev", 2)):
-        (tmp_path / f"{part}.conllu").write_bytes(b"".join(s.to_bytes() for s in written(12, seed)))
-    for name, more in (("one", []), ("two", ["--threads", "2"])):
-        command = ["train", "--pipeline", tmp_path / "train.conllu", "--dev", tmp_path / "dev.conllu"]
-        command += ["--epochs", 1, "--set", "folds=2", "-o", tmp_path / f"{name}.tw", *more]
-        assert main([str(part) for part in command]) == 0
-        assert not (tmp_path / f"{name}.tw.parts").exists()
-    assert (tmp_path / "one.tw").read_bytes() == (tmp_path / "two.tw").read_bytes()
-    assert "left" in capsys.readouterr().err
-    assert Pipeline.load(tmp_path / "one.tw").parser.description["settings"] == {"epochs": 1, "layers": 2}
+def test_a_doc_is_the_text_and_its_sentences(pipeline):
+    doc = pipeline(TEXT)
+    assert isinstance(doc, Doc)
+    assert doc.text == TEXT
+    assert blocks(doc) == blocks(pipeline.parse_stream([TEXT]))
+    assert (pipeline("").text, pipeline("").sentences) == ("", [])
+    assert pipeline(" \n\n ").sentences == []
+
+
+TEXTS = [TEXT, "", "Dax.", "Dax zorps. " * 9, TEXT * 3, "  ", "Tawug fimps blick .", "Wug\n\nwug"]
+
+
+@pytest.mark.parametrize("words", [1, 20, 2500])
+@pytest.mark.parametrize("letters", [1, 60, 1 << 14])
+def test_many_texts_give_what_each_gives_alone(pipeline, monkeypatch, words, letters):
+    wanted = [blocks(pipeline(text)) for text in TEXTS]
+    monkeypatch.setattr(chunks, "CHUNK_WORDS", words)
+    monkeypatch.setattr(batches, "MOST_LETTERS", letters)
+    docs = list(pipeline.pipe(TEXTS))
+    assert [doc.text for doc in docs] == TEXTS
+    assert [blocks(doc) for doc in docs] == wanted
+
+
+def test_processes_give_the_same_docs_in_order(pipeline, model, monkeypatch):
+    monkeypatch.setattr(batches, "MOST_LETTERS", 100)
+    texts = list(islice(cycle(TEXTS), 30))
+    wanted = [(doc.text, blocks(doc)) for doc in pipeline.pipe(texts)]
+    for nlp in (pipeline, tw.load(model)):  # one travels as bytes, one as a path
+        assert [(doc.text, blocks(doc)) for doc in nlp.pipe(iter(texts), processes=2)] == wanted
+    assert list(pipeline.pipe([], processes=2)) == []
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_texts_may_come_with_contexts(pipeline, processes):
+    contexts = [object() for _ in TEXTS]  # they do not travel
+    pairs = list(pipeline.pipe(zip(TEXTS, contexts, strict=True), as_tuples=True, processes=processes))
+    assert [context for _, context in pairs] == contexts
+    assert [doc.text for doc, _ in pairs] == TEXTS
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_texts_are_read_as_they_are_needed(pipeline, monkeypatch, processes):
+    monkeypatch.setattr(batches, "MOST_TEXTS", 3)
+    read_ = []
+
+    def endless():
+        for number in cycle("123"):
+            read_.append(number)
+            yield "Dax."
+
+    docs = pipeline.pipe(endless(), processes=processes)
+    for _ in range(4):
+        next(docs)
+    assert len(read_) <= 3 * (2 * processes + 2)
+    docs.close()
+
+
+def test_short_texts_are_encoded_together(pipeline, monkeypatch):
+    calls = []
+    plain = pipeline_module.Worker.parse
+    monkeypatch.setattr(pipeline_module.Worker, "parse", lambda self, batch: calls.append(1) or plain(self, batch))
+    assert len(list(pipeline.pipe(["Dax zorps."] * 100))) == 100
+    assert len(calls) == 1
+
+
+def test_options_may_be_given_by_name_or_together(pipeline):
+    plain = pipeline(TEXT, beam=1)
+    assert blocks(pipeline(TEXT, options=ParseOptions(beam=1))) == blocks(plain)
+    assert [s.tree for s in pipeline(TEXT, options=ParseOptions(beam=4), beam=1)] == [s.tree for s in plain]
+    (doc,) = pipeline.pipe([TEXT], confidence=True)
+    assert all("Confidence=" in misc for s in doc for misc in s.misc)
+    assert blocks(doc) == blocks(pipeline(TEXT, confidence=True))
+
+
+# Sentences and words. ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tagged(pipeline):
+    return list(pipeline.tag_text(TEXT))
+
+
+def test_tagged_sentences_come_from_anywhere(pipeline, tagged, tmp_path):
+    wanted = blocks(pipeline(TEXT))
+    path = tmp_path / "tagged sentences.conllu"
+    path.write_bytes(b"".join(blocks(tagged)))
+    with path.open("rb") as file:
+        for source in (
+            path,
+            str(path),
+            file,
+            tagged,
+            iter(tagged),
+            Doc(TEXT, tagged),
+            [path],
+            BytesIO(path.read_bytes()),
+        ):
+            assert blocks(pipeline.parse(source)) == wanted
+    assert blocks(pipeline.parse(tagged, processes=2)) == wanted
+    assert list(pipeline.parse([])) == []
+
+
+def test_only_heads_and_labels_change(pipeline, tagged):
+    for before, after in zip(tagged, pipeline.parse(tagged), strict=True):
+        assert before.with_tree(after.tree).to_bytes() == after.to_bytes()
+
+
+def test_a_model_of_tagged_words_parses_greedily_and_one_with_a_tagger_with_a_beam(pipeline, bare, tagged):
+    assert blocks(bare.parse(tagged)) == blocks(pipeline.parse(tagged, beam=1))
+    assert bare.resolved().beam == 1
+    assert pipeline.resolved().beam == 8
+
+
+def test_tags_are_filled_in_if_asked_for(pipeline, tagged):
+    empty = [s.with_columns(*[["_"] * len(s)] * 4) for s in tagged]
+    assert blocks(pipeline.parse(empty, tag=True)) == blocks(pipeline(TEXT))
+    assert {u for s in pipeline.parse(empty) for u in s.upos} == {"_"}
+
+
+def test_words_that_are_split_get_tags_and_trees(pipeline, tagged):
+    words = [s.forms for s in tagged]
+    found = list(pipeline.parse_words(words))
+    assert [s.forms for s in found] == words
+    for one, other in zip(found, pipeline(TEXT), strict=True):
+        assert (one.upos, one.lemmas, one.feats, one.tree) == (other.upos, other.lemmas, other.feats, other.tree)
+        assert set(one.misc) == {"_"}
+    assert [s.sent_id for s in found] == [str(n) for n in range(1, len(words) + 1)]
+    assert found[0].text == " ".join(words[0])
+    assert blocks(pipeline.parse_words(map(iter, words), processes=2)) == blocks(found)
+    assert blocks(sentences_of(b"".join(blocks(found)))) == blocks(found)
+
+
+def test_words_are_numbered_through_all_chunks(pipeline, monkeypatch):
+    monkeypatch.setattr(chunks, "CHUNK_WORDS", 3)
+    found = pipeline.parse_words([["Dax", "zorps"]] * 7)
+    assert [s.sent_id for s in found] == [str(n) for n in range(1, 8)]
+
+
+def test_nbest_trees_are_data(pipeline, tagged):
+    several = 0
+    for sentence in tagged:
+        found = pipeline.nbest(sentence, 3)
+        written_ = list(pipeline.parse([sentence], nbest=3))
+        assert [tree for tree, _ in found] == [s.tree for s in written_]
+        scores = [score for _, score in found]
+        assert [f"{score:.4f}" for score in scores] == [comment_value(s.lines, "log_probability") for s in written_]
+        assert scores == sorted(scores, reverse=True)
+        assert pipeline.nbest(sentence, 1) == found[:1]
+        several += len(found) > 1
+    assert several
+
+
+# What is refused. -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda nlp: nlp(None), r"one text, a str, not None \(NoneType\)$"),
+        (lambda nlp: nlp(b"Dax."), r"one text, a str, not b'Dax.' \(bytes\)$"),
+        (lambda nlp: nlp(["Dax."]), r"one text, a str, not \['Dax.'\] \(list\); nlp.pipe\(texts\) takes many"),
+        (lambda nlp: nlp.pipe("Dax."), r"an iterable of texts, not 'Dax.' \(str\); nlp\(text\) takes one"),
+        (lambda nlp: nlp.pipe(None), "an iterable of texts, not None"),
+        (lambda nlp: list(nlp.pipe(["Dax.", None])), r"text 2 should be a str, not None \(NoneType\)"),
+        (lambda nlp: list(nlp.pipe([("Dax.", 1)])), r"text 1 should be a str.*as_tuples=True"),
+        (lambda nlp: list(nlp.pipe(["Dax."], as_tuples=True)), r"item 1 should be a pair \(text, context\), not"),
+        (lambda nlp: list(nlp.pipe([(1, 2)], as_tuples=True)), "text 1 should be a str, not 1"),
+        (lambda nlp: nlp.parse("Dax zorps."), r"no file 'Dax zorps.' \(str\); raw text is parsed by nlp\(text\)"),
+        (lambda nlp: nlp.parse("Dax zorps. " * 999), "no file"),
+        (lambda nlp: nlp.parse(None), "a path, an open binary file, or an iterable of sentences"),
+        (lambda nlp: nlp.parse(toy_sentences(1)[0]), r"one sentence was given.*several are expected; \[sentence\]"),
+        (lambda nlp: nlp.parse(io.StringIO("x")), "binary mode"),
+        (lambda nlp: list(nlp.parse([["You", "do"]])), r"\['You', 'do'\] \(list\) was given among the sentences"),
+        (lambda nlp: nlp.parse_words("You do"), r"lists of words, as in \[\[\"You\", \"do\"\], .*, not 'You do'"),
+        (lambda nlp: list(nlp.parse_words(["You", "do"])), r"sentence 1 should be a list of words, as in \[\[.*'You'"),
+        (lambda nlp: list(nlp.parse_words([["You"], [1]])), "sentence 2: each word should be a str, .*not 1"),
+        (lambda nlp: nlp.tag_text(None), "one text, a str, not None"),
+        (lambda nlp: nlp.parse_stream("Dax."), r"parts of a text, not 'Dax.' \(str\); nlp\(text\) takes it whole"),
+        (lambda nlp: nlp.nbest("Dax zorps.", 2), "one Sentence, such as"),
+        (lambda nlp: nlp.nbest(toy_sentences(1)[0], "2"), "nbest='2'"),
+        (lambda nlp: nlp("Dax.", beem=3), "no option 'beem'; the options are search, beam"),
+        (lambda nlp: nlp("Dax.", options=3), r"options should be ParseOptions\(...\), not 3"),
+        (lambda nlp: nlp.pipe(["Dax."], processes="2"), "processes='2'"),
+    ],
+)  # fmt: skip
+def test_what_is_of_the_wrong_type_is_refused_at_once_with_what_is_right(pipeline, call, message):
+    with pytest.raises(ArgumentError, match=message):
+        call(pipeline)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda nlp: nlp("Dax.", nbest=2), ConfigError, r"one tree a sentence; nlp.nbest\(sentence, k\)"),
+        (lambda nlp: nlp("Dax.", beam=0), ConfigError, "1 or more"),
+        (lambda nlp: nlp.pipe(["Dax."], search="mst"), ConfigError, "search 'mst' is for"),
+        (lambda nlp: nlp.parse([], processes=0), ConfigError, "processes must be 1 or more"),
+        (lambda nlp: nlp.nbest(toy_sentences(1)[0], 0), ConfigError, "1 or more"),
+        (lambda nlp: nlp.nbest(toy_sentences(1)[0], 1, beam=1), ConfigError, "come from the beam"),
+        (lambda nlp: list(nlp.parse("nosuchfile")), FileNotFoundError, "nosuchfile"),
+        (lambda nlp: list(nlp.parse_words([["a"], []])), FormatError, "sentence 2 has no words"),
+        (lambda nlp: list(nlp.parse_words([["a\tb"]])), FormatError, "sentence 1: a word should be a text without tab"),
+        (lambda nlp: list(nlp.parse_words([[" "]])), FormatError, "sentence 1: a word should be"),
+        (lambda nlp: list(nlp.parse(BytesIO(b"1\ttwo columns\n\n"))), FormatError, "2 columns"),
+        (lambda nlp: nlp.parse_all([]), AttributeError, r"no attribute 'parse_all'; nlp.parse\(sentences\)"),
+        (lambda nlp: nlp.model, AttributeError, "no attribute 'model'; its parser has: nlp.parser.model"),
+        (lambda nlp: nlp.oak, AttributeError, "no attribute 'oak'$"),
+        (lambda nlp: nlp.parse_text("Dax."), AttributeError, r"no attribute 'parse_text'; nlp\(text\) returns a Doc"),
+    ],
+)
+def test_what_cannot_be_done_says_why(pipeline, call, error, message):
+    with pytest.raises(error, match=message):
+        call(pipeline)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda nlp: nlp("Dax."),
+        lambda nlp: nlp.pipe(["Dax."]),
+        lambda nlp: nlp.parse_words([["Dax"]]),
+        lambda nlp: nlp.parse(toy_sentences(1), tag=True),
+        lambda nlp: nlp.worker(tag=True),
+        lambda nlp: nlp.pieces(["Dax."]),
+    ],
+)
+def test_a_model_of_tagged_words_says_what_it_lacks(bare, call):
+    with pytest.raises(ModelError, match=r"bare\.tw: the model has a parser only.*train --pipeline"):
+        call(bare)
+    assert (bare.tagger, bare.tokenizer) == (None, None)
+
+
+def test_a_graph_based_model_has_no_nbest_trees():
+    *_, last = Training(Config(search="mst", settings={"epochs": 1}), toy_sentences(5)).run()
+    nlp = Pipeline(last.parser)
+    assert len(list(nlp.parse(toy_sentences(2), confidence=True))) == 2
+    for k in (1, 2):
+        with pytest.raises(ConfigError):
+            nlp.nbest(toy_sentences(1)[0], k)
+
+
+def test_a_tokenizer_needs_a_tagger(pipeline):
+    with pytest.raises(ConfigError, match="a tagger with it"):
+        Pipeline(pipeline.parser, None, pipeline.tokenizer)
+    only_words = Pipeline(pipeline.parser, pipeline.tagger)
+    assert blocks(only_words.parse_words([["Dax", "."]])) == blocks(pipeline.parse_words([["Dax", "."]]))
+
+
+def test_it_says_what_it_is(pipeline, bare):
+    assert repr(pipeline) == "<Pipeline for text: swap, network learner>"
+    assert repr(bare) == "<Pipeline for tagged words: swap, network learner>"
+    assert pipeline.description is pipeline.parser.description
+    with pytest.raises(AttributeError):
+        pipeline.parser = bare.parser
+
+
+# Threads, processes and pickles. ----------------------------------------------------------------------------------
+
+
+def test_many_threads_share_one_pipeline(pipeline):
+    texts = list(islice(cycle(TEXTS), 200))
+    options = [{}, {"beam": 1}, {"confidence": True}]
+    wanted = {(text, kind): blocks(pipeline(text, **options[kind])) for text in TEXTS for kind in range(3)}
+
+    def parse(number):
+        text, kind = texts[number], number % 3
+        return blocks(pipeline(text, **options[kind])) == wanted[text, kind]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(parse, range(len(texts))))
+    assert all(len(idle) <= pipeline_module.MOST_IDLE for idle in pipeline._idle.values())
+
+
+def test_workers_are_kept_but_not_too_many_nor_those_that_failed(pipeline, monkeypatch):
+    made = []
+    plain = pipeline_module.Worker.__init__
+    monkeypatch.setattr(
+        pipeline_module.Worker, "__init__", lambda self, *args, **more: made.append(1) or plain(self, *args, **more)
+    )
+    nlp = Pipeline(pipeline.parser, pipeline.tagger, pipeline.tokenizer)
+    for _ in range(5):
+        nlp("Dax.")
+    assert len(made) == 1
+    for beam in range(1, 20):
+        nlp("Dax.", beam=beam)
+    assert len(nlp._idle) <= pipeline_module.MOST_KINDS
+    made.clear()
+    nlp("Dax.")
+    with monkeypatch.context() as patch:
+        patch.setattr(pipeline_module.Worker, "parse", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            nlp("Dax.")
+    assert blocks(nlp("Dax.")) == blocks(pipeline("Dax."))
+    assert len(made) == 2
+
+
+def test_a_pipeline_can_be_pickled(pipeline, bare, model, tmp_path):
+    path = tmp_path / "moved.tw"
+    path.write_bytes(model.read_bytes())
+    loaded = tw.load(path)
+    wanted = blocks(pipeline(TEXT))
+    for nlp, small in ((pipeline, False), (loaded, True)):
+        data = pickle.dumps(nlp)
+        assert (len(data) < 1000) is small
+        assert blocks(pickle.loads(data)(TEXT)) == wanted
+        assert blocks(copy.deepcopy(nlp)(TEXT)) == wanted
+    assert repr(pickle.loads(pickle.dumps(bare))) == repr(bare)
+    pickled = pickle.dumps(loaded)
+    bare.save(path)
+    assert len(pickle.dumps(loaded)) > 1000  # the file is another one now, so it travels as bytes
+    assert blocks(pickle.loads(pickle.dumps(loaded))(TEXT)) == wanted
+    with pytest.raises(ModelError, match=r"moved\.tw: the model file is another one"):
+        pickle.loads(pickled)
+    path.unlink()
+    assert blocks(pickle.loads(pickle.dumps(loaded))(TEXT)) == wanted
+    with pytest.raises(FileNotFoundError):
+        pickle.loads(pickled)
+
+
+def test_a_pickled_path_holds_wherever_the_process_is(model, tmp_path, monkeypatch):
+    monkeypatch.chdir(model.parent)
+    data = pickle.dumps(tw.load(model.name))
+    monkeypatch.chdir(tmp_path)
+    assert pickle.loads(data).description == tw.load(model).description
+
+
+def test_the_bundled_model_travels_as_nothing():
+    nlp = tw.load()
+    data = pickle.dumps(nlp)
+    assert len(data) < 1000
+    assert str(bundled_model()).encode() not in data
+    assert blocks(pickle.loads(data)("I know.")) == blocks(nlp("I know."))
 
 
 def test_text_is_parsed_in_processes_as_in_one(pipeline, model):
     pieces = list(pipeline.pieces([TEXT, "\n\n", TEXT]))
     pieces = [p._replace(sentences=[s], number=p.number + i) for p in pieces for i, s in enumerate(p.sentences)]
-    workplace = BatchParser.load(model, ParseOptions())
-    one = [parsed.blocks for parsed in parse_batches(pieces, workplace)]
+    worker = tw.load(model).worker()
+    one = blocks(Corpus(worker).parse(pieces, pytest.fail))
+    assert one
     for method in ("fork", "spawn"):
-        assert [parsed.blocks for parsed in parse_batches(pieces, workplace, processes=2, method=method)] == one
+        assert blocks(Corpus(worker, processes=2).parse(pieces, pytest.fail, method=method)) == one
 
 
 @pytest.mark.parametrize(
@@ -317,13 +535,6 @@ def test_text_that_breaks_off_is_an_error_that_says_where():
         list(found)
 
 
-def test_half_characters_and_odd_names_do_no_harm(pipeline, tmp_path):
-    (sentence,) = pipeline.parse_text("Dax \ud800 zorps")
-    assert sentence.forms[1] == "?"
-    (piece,) = pipeline.pieces(["Dax."], document="odd\nname\udcff")
-    assert piece.document == "odd name?"
-
-
 def test_only_spaces_may_stand_inside_a_token():
     rows = ["1\t10 000\t_\tNUM\t_\t_\t2\tnummod\t_\t_", "2\tdax\t_\tNOUN\t_\t_\t0\troot\t_\tSpaceAfter=No"]
     block = "\n".join([*rows, "3\t.\t_\tPUNCT\t_\t_\t2\tpunct\t_\t_", "", ""])
@@ -345,7 +556,7 @@ def run(capsys, *arguments):
 
 
 def test_the_command_takes_text_files_and_standard_input(pipeline, model, tmp_path, capsys):
-    wanted = "".join(s.to_text() for s in pipeline.parse_text(TEXT))
+    wanted = "".join(s.to_text() for s in pipeline(TEXT))
     assert run(capsys, "-m", model, TEXT) == (0, wanted, "")
     file = tmp_path / "my text.txt"
     file.write_text(TEXT)
@@ -393,7 +604,7 @@ def test_tag_fills_in_what_a_treebank_lacks(pipeline, model, tmp_path, capsys):
     bare = [s.with_columns(*[["_"] * len(s)] * 4) for s in pipeline.tag_text(TEXT)]
     file = tmp_path / "bare.conllu"
     file.write_bytes(b"".join(s.to_bytes() for s in bare))
-    wanted = "".join(s.to_text() for s in pipeline.parse_text(TEXT))
+    wanted = "".join(s.to_text() for s in pipeline(TEXT))
     assert run(capsys, "-m", model, "--tag", file) == (0, wanted, "")
     _, out, err = run(capsys, "-m", model, file)
     assert {u for s in sentences_of(out) for u in s.upos} == {"_"}
@@ -414,7 +625,7 @@ def test_several_sentences_make_one_page_and_no_one_picture(model, tmp_path, cap
 def test_json_holds_what_conllu_holds(pipeline, model, capsys):
     _, out, _ = run(capsys, "-m", model, "--format", "json", TEXT)
     lines = [json.loads(line) for line in out.splitlines()]
-    for data, sentence in zip(lines, pipeline.parse_text(TEXT), strict=True):
+    for data, sentence in zip(lines, pipeline(TEXT), strict=True):
         assert [word["form"] for word in data["words"]] == sentence.forms
         assert [word["head"] for word in data["words"]] == list(sentence.tree.heads)[1:]
         assert [word["deprel"] for word in data["words"]] == sentence.deprels
@@ -426,13 +637,13 @@ def test_json_holds_what_conllu_holds(pipeline, model, capsys):
 
 
 def test_the_bundled_model_parses_english():
-    english = Pipeline.load()
+    english = tw.load()
     assert bundled_model().stat().st_size <= 20_000_000
-    (sentence,) = english.parse_text("A hearing is scheduled on the issue today .")
+    (sentence,) = english("A hearing is scheduled on the issue today .")
     assert sentence.upos == ["DET", "NOUN", "AUX", "VERB", "ADP", "DET", "NOUN", "NOUN", "PUNCT"]
     heads = list(sentence.tree.heads)[1:]
     assert heads[:4] == [2, 4, 4, 0]
-    one, two = english.parse_text("I don't know. She said it's John's book.")
+    one, two = english("I don't know. She said it's John's book.")
     assert one.forms == ["I", "do", "n't", "know", "."]
     assert two.forms == ["She", "said", "it", "'s", "John", "'s", "book", "."]
 
@@ -447,7 +658,7 @@ def test_the_licence_of_the_bundled_model_lies_beside_it():
 def test_the_bundled_model_reaches_its_figures_by_the_official_evaluation(shared):
     gold = shared / "treebanks" / "English-EWT" / "test.conllu"
     text = gold_text(read(gold)).text
-    found = "".join(sentence.to_text() for sentence in Pipeline.load().parse_text(text))
+    found = "".join(sentence.to_text() for sentence in tw.load()(text))
     with gold.open(encoding="utf-8") as one:
         scores = udeval.evaluate(udeval.load_conllu(one, "gold", {}), udeval.load_conllu(StringIO(found), "found", {}))
     least = {"Tokens": 98.5, "Sentences": 75, "UPOS": 93, "LAS": 79}

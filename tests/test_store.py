@@ -10,10 +10,10 @@ from random import Random
 import numpy as np
 import pytest
 
-import tanglewood.parser
 from tanglewood.errors import ModelError
 from tanglewood.parser import Parser
-from tanglewood.store import load_model, save_model
+from tanglewood.pipeline import Pipeline
+from tanglewood.store import dump_model, load_model, parse_model, read_model, save_model
 
 ARRAYS = {
     "floats": np.arange(6, dtype=np.float32).reshape(2, 3) / 7,
@@ -117,6 +117,25 @@ def test_saving_twice_gives_the_same_bytes_whatever_the_order(saved, tmp_path):
     assert again.read_bytes() == saved.read_bytes()
 
 
+def test_bytes_are_those_of_the_file_and_their_checksum_tells_them_from_others(saved):
+    data = dump_model(ARRAYS, SETTINGS)
+    assert data == saved.read_bytes()
+    arrays, settings, checksum, origin = parse_model(data, "bytes")
+    assert origin is None
+    assert settings == SETTINGS
+    assert {name: found.tobytes() for name, found in arrays.items()} == {
+        name: wanted.tobytes() for name, wanted in ARRAYS.items()
+    }
+    assert read_model(saved).checksum == checksum
+    others = [
+        parse_model(dump_model(ARRAYS, {"a": 1}), "").checksum,
+        parse_model(dump_model({}, SETTINGS), "").checksum,
+    ]
+    assert len({checksum, *others}) == 3
+    with pytest.raises(ModelError, match=r"my bytes: .*damaged"):
+        parse_model(data[:-1], "my bytes")
+
+
 def test_odd_unicode_in_settings_comes_back(tmp_path):
     path = tmp_path / "model.tw"
     odd = ["\0", "\ufeff", "\u2028\u2029\x85", "e\u0301é", "🌳\U0010ffff", '"\\\n\r\t', "אב", "\x7f", "<|>%", ""]
@@ -187,7 +206,7 @@ def test_every_cut_and_every_addition_is_noticed(saved):
 def test_a_file_that_is_no_model_is_refused_by_name(tmp_path, data, message):
     path = tmp_path / "file.tw"
     path.write_bytes(data)
-    for load in (load_model, Parser.load):
+    for load in (load_model, Parser.load, Pipeline.load):
         with pytest.raises(ModelError, match=rf"file\.tw: .*{message}"):
             load(path)
 
@@ -238,4 +257,6 @@ def test_a_header_that_makes_no_sense_is_refused_even_with_the_right_checksum(tm
 
 def test_a_model_file_that_holds_something_else_cannot_be_a_parser(saved):
     with pytest.raises(ModelError, match="cannot be used by this tanglewood"):
-        tanglewood.parser.load(saved)
+        Parser.load(saved)
+    with pytest.raises(ModelError, match="cannot be used by this tanglewood"):
+        Pipeline.load(saved)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tanglewood.core.state import State as State
     from tanglewood.core.system import TransitionSystem as TransitionSystem
+    from tanglewood.decoders.options import ParseOptions as ParseOptions
     from tanglewood.derivation import trace as trace
     from tanglewood.errors import ArgumentError as ArgumentError
     from tanglewood.errors import ConfigError as ConfigError
@@ -22,12 +23,13 @@ if TYPE_CHECKING:
     from tanglewood.measure.scores import evaluate as evaluate
     from tanglewood.measure.stats import stats as stats
     from tanglewood.parser import Parser as Parser
-    from tanglewood.parser import load as load
     from tanglewood.pipeline import Pipeline as Pipeline
+    from tanglewood.pipeline import load as load
     from tanglewood.show.drawing import Drawing as Drawing
     from tanglewood.systems import SYSTEMS as SYSTEMS
     from tanglewood.systems import make_system as make_system
     from tanglewood.systems.swap import maximal_projective_components as maximal_projective_components
+    from tanglewood.training.session import train as train
     from tanglewood.transforms.pseudo_projective import deprojectivize as deprojectivize
     from tanglewood.transforms.pseudo_projective import projectivize as projectivize
     from tanglewood.treebank.conllu import read as read
@@ -47,6 +49,7 @@ _HOMES = {
     "FormatError": "errors",
     "ModelError": "errors",
     "OracleError": "errors",
+    "ParseOptions": "decoders.options",
     "Parser": "parser",
     "Pipeline": "pipeline",
     "SYSTEMS": "systems",
@@ -60,13 +63,14 @@ _HOMES = {
     "coverage": "measure.coverage",
     "deprojectivize": "transforms.pseudo_projective",
     "evaluate": "measure.scores",
-    "load": "parser",
+    "load": "pipeline",
     "make_system": "systems",
     "maximal_projective_components": "systems.swap",
     "projectivize": "transforms.pseudo_projective",
     "read": "treebank.conllu",
     "stats": "measure.stats",
     "trace": "derivation",
+    "train": "training.session",
     "write": "treebank.conllu",
 }
 __all__ = ["__version__", "compiled", *_HOMES]  # noqa: PLE0604 - a literal list and the keys above

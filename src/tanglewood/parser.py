@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import replace
 from itertools import chain, islice
 from math import exp
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, Unpack
 
 from tanglewood import __version__
 from tanglewood.core.actions import Actions
 from tanglewood.core.beam import Beam
 from tanglewood.core.search import Search
 from tanglewood.core.state import State
-from tanglewood.decoders import MOST_MEMORY, MOVE_SEARCHES, SEARCHES, make_decoder, make_summing_decoder
+from tanglewood.decoders import MOVE_SEARCHES, SEARCHES, make_decoder, make_summing_decoder
 from tanglewood.decoders.base import Decoder, score_table
+from tanglewood.decoders.options import OptionsByName, ParseOptions, chosen
 from tanglewood.errors import ConfigError, ModelError, TanglewoodError
 from tanglewood.learners import learner_class
 from tanglewood.learners.base import Model, StackedTree
@@ -28,50 +30,12 @@ from tanglewood.ml.words import words_of
 from tanglewood.store import load_model, save_model
 from tanglewood.systems import make_system
 from tanglewood.transforms.pseudo_projective import Scheme, deprojectivize
+from tanglewood.treebank.chunks import in_chunks
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tree import Tree
 
-CHUNK_WORDS = 2500  # words that are encoded together
-Words = TypeVar("Words", bound=Sized)
+BEAM = 8  # width of a beam where one is needed or pays and nothing else is said
 STACKED = "stacked/"  # what the names of a stacked parser's arrays begin with
-
-
-@dataclass(frozen=True, slots=True)
-class ParseOptions:
-    """How to search for trees.
-
-    A model of moves searches greedily or with a ``beam`` (None: 8 where one is needed, else 1). With ``nbest`` each
-    sentence then comes up to so many times, the best tree first, with comments ``# nbest`` and ``# log_probability``.
-
-    A model of arcs takes the ``search`` it was trained with, or another one of core.searches. With ``min_risk`` it
-    gives the tree that is expected to have the most heads right. Sentences longer than ``max_length`` words (0: any
-    length), or that need more than ``max_memory`` bytes, get the best of all trees; a comment ``# search`` then says
-    so, and with ``show_search`` every sentence has one.
-
-    With ``confidence`` MISC gets ``Confidence=``: the probability of the word's head among all trees (projective ones
-    with "eisner"); from a model of moves the share of the beam's probability in which the word has this head.
-    """
-
-    search: str = ""
-    beam: int | None = None
-    nbest: int = 1
-    confidence: bool = False
-    min_risk: bool = False
-    max_length: int = 0
-    max_memory: int = MOST_MEMORY
-    show_search: bool = False
-
-    def __post_init__(self) -> None:
-        if min(self.beam or 1, self.nbest) < 1 or self.beam == 0:
-            raise ConfigError(f"beam and nbest must be 1 or more, not {self.beam} and {self.nbest}")
-        if self.max_length < 0 or self.max_memory < 1:
-            raise ConfigError(f"limits of {self.max_length} words and {self.max_memory} bytes let nothing through")
-
-    @property
-    def width(self) -> int:
-        """The width of the beam."""
-        needed = self.nbest > 1 or self.confidence or self.search == "beam"
-        return self.beam or (max(8, self.nbest) if needed else 1)
 
 
 class Parser:
@@ -94,7 +58,7 @@ class Parser:
 
     @property
     def scores_arcs(self) -> bool:
-        """Whether the model is one of arcs; else it is one of moves."""
+        """Whether the model is graph-based; else it is transition-based."""
         return self.model.capabilities.scores_arcs
 
     def parse(self, sentence: Sentence, *, search: str = "", beam: int | None = None) -> Tree:
@@ -105,25 +69,25 @@ class Parser:
     def parse_all(
         self,
         sentences: Iterable[Sentence],
-        choices: ParseOptions | None = None,
+        options: ParseOptions | None = None,
         *,
         threads: int = 1,
-        **more: Any,  # noqa: ANN401 - fields of ParseOptions
+        **more: Unpack[OptionsByName],
     ) -> Iterator[Sentence]:
         """Give the sentences with their trees, in order; memory stays flat however many there are.
 
-        ParseOptions may also be given by name: ``parse_all(sentences, beam=8, threads=2)``.
+        Options may also be given by name: ``parse_all(sentences, beam=8, threads=2)``.
         """
         if threads < 1:
             raise ConfigError(f"the number of threads must be 1 or more, not {threads}")
-        choices = replace(choices or ParseOptions(), **more)
-        workers = [self.worker(choices) for _ in range(threads)]
+        options = chosen(options, more)
+        workers = [self.worker(options) for _ in range(threads)]
         chunks = in_chunks(sentences)
         if threads == 1:
             for chunk in chunks:
                 yield from chain.from_iterable(workers[0].parse(chunk))
             return
-        idle: SimpleQueue[Worker] = SimpleQueue()
+        idle: SimpleQueue[ParserWorker] = SimpleQueue()
         for worker in workers:
             idle.put(worker)
 
@@ -142,35 +106,51 @@ class Parser:
                 yield from chain.from_iterable(waiting.popleft().result())
                 waiting.extend(pool.submit(work, chunk) for chunk in islice(chunks, 1))
 
-    def worker(self, choices: ParseOptions | None = None, **more: Any) -> Worker:  # noqa: ANN401 - fields of ParseOptions
-        """Return what one thread needs to parse with these choices."""
-        choices = replace(choices or ParseOptions(), **more)
-        self._check(choices)
-        return ArcWorker(self, choices) if self.scores_arcs else MoveWorker(self, choices)
+    def worker(self, options: ParseOptions | None = None) -> ParserWorker:
+        """Return what one thread needs to parse with these options."""
+        options = self.resolved(options or ParseOptions())
+        return ArcWorker(self, options) if self.scores_arcs else MoveWorker(self, options)
 
-    def _check(self, choices: ParseOptions) -> None:
-        """Raise ConfigError if the choices are none that this model has."""
-        known, others = (tuple(SEARCHES), MOVE_SEARCHES) if self.scores_arcs else (MOVE_SEARCHES, tuple(SEARCHES))
-        kind, other = ("arcs", "moves") if self.scores_arcs else ("moves", "arcs")
-        search = choices.search
-        if search and search not in known:
-            what = f"search {search!r} is for a model of {other}" if search in others else f"unknown search {search!r}"
-            raise ConfigError(f"{what}; this is a model of {kind}, which takes {', '.join(known)}")
-        if self.scores_arcs:
-            if (choices.beam or 1) > 1 or choices.nbest > 1:
-                raise ConfigError("this is a model of arcs: its search is exact, there is no beam and no nbest")
-            return
-        if choices.min_risk or choices.max_length or choices.show_search:
-            raise ConfigError("min_risk, max_length and show_search are for models of arcs; this is one of moves")
-        if choices.width > 1 and not self.model.capabilities.beam:
+    def resolved(self, options: ParseOptions, *, predicted_tags: bool = False) -> ParseOptions:
+        """Return the options with the width of the beam decided; a ConfigError if they do not fit this model.
+
+        What is asked for is what is done. Else there is no beam (a width of 1) where there can be none: a graph-based
+        model, greedy search, a model without probabilities. Else it is as wide as the one that the model has learnt
+        with, and at least `BEAM` wide where one is needed (for n-best trees and confidence) or pays (where tags are
+        predicted, and may be wrong: half a point of LAS for a third of the speed).
+        """
+        self._check_search(options)
+        able = self.model.capabilities
+        asked = options.nbest > 1 or options.confidence or options.search == "beam"
+        width = options.beam or 1
+        if options.beam is None and able.scores_moves and options.search != "greedy" and (asked or able.beam):
+            width = max(able.learnt_beam, options.nbest, BEAM if asked or predicted_tags else 1)
+        if not able.scores_moves:
+            if width > 1 or options.nbest > 1:
+                raise ConfigError("this model is graph-based: its search is exact, there is no beam and no nbest")
+            return options
+        if width > 1 and not able.beam:
             raise ConfigError(
                 "this model counts votes, which do not add up to probabilities: there is no beam, only greedy search"
             )
-        if search == "greedy" and choices.width > 1:
-            raise ConfigError(f"greedy search has no beam of {choices.width}")
-        if choices.nbest > choices.width or (choices.confidence and choices.width < 2):
+        if options.search == "greedy" and width > 1:
+            raise ConfigError(f"greedy search has no beam of {width}")
+        if options.nbest > width or (options.confidence and width < 2):
+            raise ConfigError(f"nbest and confidence come from the beam: {width} is too narrow; use a wider one")
+        return replace(options, beam=width)
+
+    def _check_search(self, options: ParseOptions) -> None:
+        """Raise ConfigError if a search or its limits are of the other kind of model."""
+        known, others = (tuple(SEARCHES), MOVE_SEARCHES) if self.scores_arcs else (MOVE_SEARCHES, tuple(SEARCHES))
+        kinds = ["graph-based", "transition-based"]
+        kind, other = kinds if self.scores_arcs else reversed(kinds)
+        search = options.search
+        if search and search not in known:
+            what = f"search {search!r} is for {other} models" if search in others else f"unknown search {search!r}"
+            raise ConfigError(f"{what}; this model is {kind} and takes {', '.join(known)}")
+        if not self.scores_arcs and (options.min_risk or options.max_length or options.show_search):
             raise ConfigError(
-                f"nbest and confidence come from the beam: {choices.width} is too narrow; use a wider one"
+                "min_risk, max_length and show_search are for graph-based models; this one is transition-based"
             )
 
     def save(self, path: str | Path) -> None:
@@ -197,12 +177,8 @@ class Parser:
     def load(cls, path: str | Path) -> Parser:
         """Read a parser; nothing in the file is executed."""
         arrays, settings = load_model(path)
-        try:
+        with naming_model(str(path)):
             return cls.from_contents(arrays, settings)
-        except ModelError as error:
-            raise ModelError(f"{path}: {error}") from None
-        except (KeyError, TypeError, ValueError, AttributeError, TanglewoodError) as error:
-            raise ModelError(f"{path}: the model cannot be used by this tanglewood {__version__}: {error!r}") from None
 
     @classmethod
     def from_contents(cls, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> Parser:
@@ -220,9 +196,15 @@ class Parser:
         return cls(model, description, None if scheme is None else Scheme(*scheme), stacked)
 
 
-def load(path: str | Path) -> Parser:
-    """Read a parser from its model file."""
-    return Parser.load(path)
+@contextmanager
+def naming_model(name: str) -> Iterator[None]:
+    """Make a ModelError with the model's name of whatever its contents raise when they do not fit."""
+    try:
+        yield
+    except ModelError as error:
+        raise ModelError(f"{name}: {error}") from None
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, TanglewoodError) as error:
+        raise ModelError(f"{name}: the model cannot be used by this tanglewood {__version__}: {error!r}") from None
 
 
 def stacked_tree(tree: Tree, actions: Actions) -> StackedTree:
@@ -236,11 +218,11 @@ def stacked_trees(stacked: Parser, sentences: Sequence[Sentence], actions: Actio
     return [stacked_tree(sentence.tree, actions) for sentence in parsed]
 
 
-class Worker:
+class ParserWorker:
     """What one thread needs: a workspace of the model and a search."""
 
-    def __init__(self, parser: Parser, choices: ParseOptions) -> None:
-        self.choices = choices
+    def __init__(self, parser: Parser, options: ParseOptions) -> None:
+        self.options = options
         self._parser = parser
         self._actions = parser.model.actions
         self._workspace = parser.model.workspace()
@@ -251,6 +233,10 @@ class Worker:
             return []
         self._encode(sentences)
         return [list(self._parse(sentence, index)) for index, sentence in enumerate(sentences)]
+
+    def nbest(self, sentence: Sentence) -> list[tuple[Tree, float]]:
+        """Return the best trees of a sentence, each with the logarithm of its probability."""
+        raise ConfigError("a graph-based model finds the one best tree; n-best trees come from a transition-based one")
 
     def _encode(self, sentences: Sequence[Sentence]) -> None:
         self._workspace.encode([words_of(sentence) for sentence in sentences])
@@ -264,13 +250,13 @@ class Worker:
         return tree if self._parser.scheme is None else deprojectivize(tree, self._parser.scheme)
 
 
-class ArcWorker(Worker):
+class ArcWorker(ParserWorker):
     """Decodes the scores of arcs."""
 
-    def __init__(self, parser: Parser, choices: ParseOptions) -> None:
-        Worker.__init__(self, parser, choices)
-        self._name = choices.search or parser.description["search"]
-        limits = {"max_words": choices.max_length or None, "max_bytes": choices.max_memory}
+    def __init__(self, parser: Parser, options: ParseOptions) -> None:
+        ParserWorker.__init__(self, parser, options)
+        self._name = options.search or parser.description["search"]
+        limits = {"max_words": options.max_length or None, "max_bytes": options.max_memory}
         self._decoder: Decoder = make_decoder(self._name, self._actions.system, **limits)
         self._sums = make_summing_decoder(self._name, self._actions.system)
 
@@ -284,9 +270,9 @@ class ArcWorker(Worker):
         n = len(sentence)
         scores = arcs.scores
         marginals = None
-        if self.choices.confidence or self.choices.min_risk:
+        if self.options.confidence or self.options.min_risk:
             marginals = self._sums.marginals(arcs.at_temperature(self._workspace.temperature))
-        if marginals is not None and self.choices.min_risk:
+        if marginals is not None and self.options.min_risk:
             scores = score_table(n)
             for head in range(n + 1):
                 for word in range(1, n + 1):
@@ -295,21 +281,21 @@ class ArcWorker(Worker):
         heads = decoded.heads[1:]
         numbers = [arcs.labels[head, word] for word, head in enumerate(heads, 1)]
         parsed = sentence.with_tree(self._tree(heads, numbers))
-        if marginals is not None and self.choices.confidence:
+        if marginals is not None and self.options.confidence:
             found = [marginals[head, word] for word, head in enumerate(heads, 1)]
             parsed = parsed.with_misc("Confidence", [f"{probability:.4f}" for probability in found])
         if decoded.proof == "fallback":
             parsed = parsed.with_comments([f"# search = mst instead of {self._name}: {n} words are beyond the limit"])
-        elif self.choices.show_search:
+        elif self.options.show_search:
             parsed = parsed.with_comments([f"# search = {self._name}, proof: {decoded.proof}"])
         yield parsed
 
 
-class MoveWorker(Worker):
+class MoveWorker(ParserWorker):
     """Searches for the best moves; ``search`` counts its work once it has any."""
 
-    def __init__(self, parser: Parser, choices: ParseOptions) -> None:
-        Worker.__init__(self, parser, choices)
+    def __init__(self, parser: Parser, options: ParseOptions) -> None:
+        ParserWorker.__init__(self, parser, options)
         self.search: Search | None = None
         self._beam: Beam | None = None
         self._tagging = Tagging(self._actions) if self._actions.tags else None
@@ -317,7 +303,7 @@ class MoveWorker(Worker):
 
     def _encode(self, sentences: Sequence[Sentence]) -> None:
         if self._tagging is None:
-            Worker._encode(self, sentences)
+            ParserWorker._encode(self, sentences)
             return
         read = [self._tagging.read(sentence) for sentence in sentences]
         self._candidates = [candidates for _, candidates in read]
@@ -333,9 +319,9 @@ class MoveWorker(Worker):
         scorer = self._workspace.turn_to(index)
         if self.search is None or self.search.scorer is not scorer:
             self.search = Search(self._actions, scorer)
-            learnt = self._parser.model.capabilities.learnt_beam
-            width = self.choices.width if self.choices.beam else max(self.choices.width, learnt)
-            self._beam = Beam(self.search, width, normalized=learnt == 1) if width > 1 else None
+            width = self.options.beam or 1
+            normalized = self._parser.model.capabilities.learnt_beam == 1
+            self._beam = Beam(self.search, width, normalized=normalized) if width > 1 else None
         return self.search
 
     def give_candidates(self, state: State, index: int = 0) -> None:
@@ -352,35 +338,38 @@ class MoveWorker(Worker):
             yield self._parsed(sentence, state)
             return
         scores = self._beam.parse(state)
-        choices = self.choices
-        if choices.nbest == 1 and not choices.confidence:
+        options = self.options
+        if options.nbest == 1 and not options.confidence:
             yield self._parsed(sentence, state)
             return
-        trees = []
-        tags = []
-        for rank in range(len(scores)):
-            self._beam.restore(state, rank)
-            trees.append(self.tree_of(state))
-            tags.append(state.word_tags())
-        shares = [exp(score - scores[0]) for score in scores]
-        # Several derivations may build the same tree; the best of them stands for it.
-        different = [rank for rank, tree in enumerate(trees) if tree not in trees[:rank]]
-        for place, rank in enumerate(different[: choices.nbest], 1):
-            tree = trees[rank]
-            parsed = self._tagged(sentence, tags[rank]).with_tree(tree)
-            if choices.confidence:
-                agreeing = [
-                    sum(
-                        share
-                        for share, other in zip(shares, trees, strict=True)
-                        if other.heads[word] == tree.heads[word]
-                    )
-                    for word in range(1, len(tree) + 1)
-                ]
-                parsed = parsed.with_misc("Confidence", [f"{value / sum(shares):.4f}" for value in agreeing])
-            if choices.nbest > 1:
-                parsed = parsed.with_comments([f"# nbest = {place}", f"# log_probability = {scores[rank]:.4f}"])
+        for place, found in enumerate(self._different(state, scores)[: options.nbest], 1):
+            parsed = self._tagged(sentence, found.tags).with_tree(found.tree)
+            if options.confidence:
+                parsed = parsed.with_misc("Confidence", [f"{share:.4f}" for share in found.confidence()])
+            if options.nbest > 1:
+                parsed = parsed.with_comments([f"# nbest = {place}", f"# log_probability = {found.score:.4f}"])
             yield parsed
+
+    def nbest(self, sentence: Sentence) -> list[tuple[Tree, float]]:
+        """Return the best trees of a sentence, each with the logarithm of its probability."""
+        self._encode([sentence])
+        self._search_of(0)
+        state = State(len(sentence))
+        self.give_candidates(state)
+        if self._beam is None:
+            raise ConfigError("n-best trees come from the beam: 1 is too narrow; use a wider one")
+        scores = self._beam.parse(state)
+        return [(found.tree, found.score) for found in self._different(state, scores)[: self.options.nbest]]
+
+    def _different(self, state: State, scores: Sequence[float]) -> list[_Found]:
+        """Return the trees in the beam, the best first; of several derivations of a tree the best stands for it."""
+        assert self._beam is not None
+        found: list[_Found] = []
+        for rank, score in enumerate(scores):
+            self._beam.restore(state, rank)
+            found.append(_Found(self.tree_of(state), state.word_tags(), score, found))
+        trees = [one.tree for one in found]
+        return [one for rank, one in enumerate(found) if one.tree not in trees[:rank]]
 
     def _parsed(self, sentence: Sentence, state: State) -> Sentence:
         """Return the sentence with what the derivation gives it."""
@@ -395,15 +384,24 @@ class MoveWorker(Worker):
         return self._tree(state.word_heads(), state.word_labels())
 
 
-def in_chunks(sentences: Iterable[Words]) -> Iterator[list[Words]]:
-    """Group sentences, whose length is their number of words, into what is encoded together."""
-    chunk: list[Words] = []
-    words = 0
-    for sentence in sentences:
-        chunk.append(sentence)
-        words += len(sentence)
-        if words >= CHUNK_WORDS:
-            yield chunk
-            chunk, words = [], 0
-    if chunk:
-        yield chunk
+class _Found(NamedTuple):
+    """A derivation in the beam: its tree, its tags, its score, and all derivations, of which it is one."""
+
+    tree: Tree
+    tags: Sequence[int]
+    score: float
+    beam: Sequence[_Found]
+
+    def confidence(self) -> list[float]:
+        """Return for each word the share of the beam's probability in which it has the head that it has here."""
+        shares = [exp(other.score - self.beam[0].score) for other in self.beam]
+        total = sum(shares)
+        return [
+            sum(
+                share
+                for share, other in zip(shares, self.beam, strict=True)
+                if other.tree.heads[word] == self.tree.heads[word]
+            )
+            / total
+            for word in range(1, len(self.tree) + 1)
+        ]

@@ -1,158 +1,395 @@
-"""From raw text to trees: a tokenizer, a tagger and a parser in one model file."""
+"""The pipeline: from text, words or tagged sentences to trees; all that a model file holds.
+
+Whatever is to be parsed comes as batches (text/batches.py), and a `Worker` parses it, one in each thread or process.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import os
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from importlib.resources import as_file, files
-from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, TypeVar, Unpack, overload
 
-from tanglewood import __version__
-from tanglewood.errors import ModelError, TanglewoodError
-from tanglewood.parser import ParseOptions, Parser, in_chunks
-from tanglewood.store import load_model, save_model
-from tanglewood.text.raw import Token
-from tanglewood.text.tagger import Tagger, Tags
+from tanglewood.decoders.options import OptionsByName, ParseOptions, chosen
+from tanglewood.errors import ArgumentError, ConfigError, ModelError, given
+from tanglewood.ml.threads import keep_one_matrix_thread
+from tanglewood.parser import Parser, naming_model
+from tanglewood.run.processes import checked, in_order
+from tanglewood.store import Contents, Origin, dump_model, parse_model, read_model, save_model
+from tanglewood.text.batches import (
+    SHAPE,
+    Batch,
+    Piece,
+    Sentences,
+    Words,
+    by_size,
+    checked_words,
+    paired,
+    pieces,
+)
+from tanglewood.text.tagger import Tagger
 from tanglewood.text.tokenizer import Tokenizer
+from tanglewood.treebank.chunks import in_chunks
+from tanglewood.treebank.doc import Doc
 from tanglewood.treebank.sentence import Sentence
-from tanglewood.treebank.tag_candidates import with_candidates, without_candidates
+from tanglewood.treebank.sources import SentenceSource, sentences_from
+from tanglewood.treebank.tag_candidates import without_candidates
+from tanglewood.treebank.tree import Tree
+from tanglewood.worker import Worker
 
 TOKENIZER, TAGGER = "tokenizer/", "tagger/"  # what the names of their arrays begin with
 BUNDLED = "english-ewt.tw"
-CHUNK_LETTERS = 1 << 16
-BEAM = 8  # of a parser of moves, if nothing else is said: half a point of LAS for a third of the speed
+MOST_IDLE = min(8, os.cpu_count() or 1)  # workers that are kept for the next call with the same options
+MOST_KINDS = 4  # different options that workers are kept for
+RENAMED = {
+    "parse_text": "; nlp(text) returns a Doc, nlp(text).sentences the list",
+    "parse_all": "; nlp.parse(sentences) gives them their trees",
+}
 
-
-class Piece(NamedTuple):
-    """Some sentences of a text: the text they are in, their tokens, where in all of the text that begins.
-
-    ``number`` is that of the first of the sentences, ``document`` the name of the text if they are its first ones.
-    """
-
-    text: str
-    sentences: Sequence[Sequence[Token]]
-    begin: int
-    number: int
-    document: str = ""
+Share = TypeVar("Share")
+Result = TypeVar("Result")
 
 
 class Pipeline:
-    """Gives text its sentences, words, tags and trees; one instance serves all threads."""
+    """Gives text its sentences, words, tags and trees, or tagged sentences their trees; one serves all threads.
 
-    def __init__(self, parser: Parser, tagger: Tagger, tokenizer: Tokenizer) -> None:
-        self.parser = parser
-        self.tagger = tagger
-        self.tokenizer = tokenizer
+    A model of tagged words is a pipeline with neither tagger nor tokenizer. A pipeline can be pickled: it travels as
+    the path of the file it was read from if that is unchanged, else as the bytes of such a file.
+    """
+
+    def __init__(
+        self,
+        parser: Parser,
+        tagger: Tagger | None = None,
+        tokenizer: Tokenizer | None = None,
+        *,
+        origin: Origin | None = None,
+    ) -> None:
+        if tokenizer is not None and tagger is None:
+            raise ConfigError("a tokenizer finds words without tags: there should be a tagger with it")
+        self._parser = parser
+        self._tagger = tagger
+        self._tokenizer = tokenizer
+        self._origin = origin
+        self._idle: dict[tuple[ParseOptions, bool], list[Worker]] = {}
+
+    @property
+    def parser(self) -> Parser:
+        """The parser of tagged words."""
+        return self._parser
+
+    @property
+    def tagger(self) -> Tagger | None:
+        """The tagger, if there is one."""
+        return self._tagger
+
+    @property
+    def tokenizer(self) -> Tokenizer | None:
+        """The tokenizer, if there is one."""
+        return self._tokenizer
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        """What the parser was made from: system, options, learner, data, scores."""
+        return self._parser.description
 
     @property
     def tag_column(self) -> str:
-        """The column whose tags the parser chooses itself, from what the tagger offers; mostly there is none."""
-        return self.parser.model.actions.system.tag_column
+        """The column whose tags the parser chooses itself, from the tagger's candidates; mostly there is none."""
+        return self._parser.model.actions.system.tag_column
 
-    def parse_text(self, text: str, choices: ParseOptions | None = None) -> list[Sentence]:
-        """Return the sentences of a text with their trees."""
-        worker = self.worker(choices)
-        return [parsed for piece in self.pieces([text]) for parsed in worker.parse_piece(piece)]
+    def __repr__(self) -> str:
+        takes = "text" if self._tokenizer else "words" if self._tagger else "tagged words"
+        about = self.description
+        return f"<Pipeline for {takes}: {about['search'] or about['system']}, {about['learner']} learner>"
 
-    def tag_text(self, text: str) -> list[Sentence]:
-        """Return the sentences of a text with tags, and without trees."""
-        worker = PieceTagger(self)
-        return [without_candidates(sentence) for piece in self.pieces([text]) for sentence in worker.sentences(piece)]
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - it only raises
+        hint = RENAMED.get(name, "")
+        if not hint and not name.startswith("_") and hasattr(self._parser, name):
+            hint = f"; its parser has: nlp.parser.{name}"
+        raise AttributeError(f"a Pipeline has no attribute {name!r}{hint}")
 
-    def parse_stream(self, texts: Iterable[str], choices: ParseOptions | None = None) -> Iterator[Sentence]:
+    # All methods that parse take options: fields of ParseOptions by name, or options=ParseOptions(...).
+
+    def __call__(self, text: str, *, options: ParseOptions | None = None, **more: Unpack[OptionsByName]) -> Doc:
+        """Return the text with its sentences, words, tags and trees."""
+        _check_text(text)
+        with self._lent(self._for_docs(options, more)) as worker:
+            (sentences,) = worker.parse_texts([text])
+        return Doc(text, sentences)
+
+    @overload
+    def pipe(
+        self,
+        texts: Iterable[str],
+        *,
+        processes: int = ...,
+        as_tuples: Literal[False] = ...,
+        options: ParseOptions | None = ...,
+        **more: Unpack[OptionsByName],
+    ) -> Iterator[Doc]: ...
+
+    @overload
+    def pipe(
+        self,
+        texts: Iterable[tuple[str, Any]],
+        *,
+        processes: int = ...,
+        as_tuples: Literal[True],
+        options: ParseOptions | None = ...,
+        **more: Unpack[OptionsByName],
+    ) -> Iterator[tuple[Doc, Any]]: ...
+
+    def pipe(
+        self,
+        texts: Iterable[Any],
+        *,
+        processes: int = 1,
+        as_tuples: bool = False,
+        options: ParseOptions | None = None,
+        **more: Unpack[OptionsByName],
+    ) -> Iterator[Any]:
+        """Give a Doc for each text, in order; with ``as_tuples`` a (Doc, context) for each (text, context).
+
+        Texts are read as they are needed, so that memory stays flat; short ones are parsed together.
+        """
+        _check_iterable(texts, "nlp.pipe(texts) takes an iterable of texts", "; nlp(text) takes one")
+        return self._docs(texts, self._for_docs(options, more), checked(processes), as_tuples=as_tuples)
+
+    def _docs(self, texts: Iterable[Any], options: ParseOptions, processes: int, *, as_tuples: bool) -> Iterator[Any]:
+        sent: deque[list[tuple[str, Any]]] = deque()
+
+        def batches() -> Iterator[list[str]]:
+            for some in by_size(paired(texts, as_tuples=as_tuples)):
+                sent.append(some)
+                yield [text for text, _ in some]
+
+        with self._lent(options) as worker, closing(_shared(worker.parse_texts, batches(), processes)) as results:
+            for found in results:
+                for (text, context), sentences in zip(sent.popleft(), found, strict=True):
+                    doc = Doc(text, sentences)
+                    yield (doc, context) if as_tuples else doc
+
+    def parse(
+        self,
+        source: SentenceSource,
+        *,
+        tag: bool = False,
+        processes: int = 1,
+        options: ParseOptions | None = None,
+        **more: Unpack[OptionsByName],
+    ) -> Iterator[Sentence]:
+        """Give tagged sentences their trees, in order; nothing but HEAD and DEPREL changes, and memory stays flat.
+
+        They come from a path, an open binary file, or an iterable of sentences; heads they may have do not matter. With
+        ``tag`` lemmas, tags and features are filled in first where a sentence has none.
+        """
+        if isinstance(source, str) and any(map(str.isspace, source)) and not os.path.exists(source):  # noqa: PTH110
+            raise ArgumentError(f"nlp.parse(source): there is no file {given(source)}; raw text is parsed by nlp(text)")
+        batches = map(Sentences, in_chunks(sentences_from(source, trees=False)))
+        return self._parsed(batches, self.resolved(options, **more), checked(processes), tag=tag)
+
+    def parse_words(
+        self,
+        sentences: Iterable[Sequence[str]],
+        *,
+        processes: int = 1,
+        options: ParseOptions | None = None,
+        **more: Unpack[OptionsByName],
+    ) -> Iterator[Sentence]:
+        """Give words that are split already, a list a sentence, their tags and trees, in order."""
+        _check_iterable(sentences, f"nlp.parse_words takes lists of words, as in {SHAPE}")
+        self._needed_tagger()
+
+        def batches() -> Iterator[Words]:
+            number = 1
+            for some in in_chunks(checked_words(sentences)):
+                yield Words(some, number)
+                number += len(some)
+
+        return self._parsed(batches(), self.resolved(options, **more), checked(processes))
+
+    def _parsed(
+        self, batches: Iterable[Batch], options: ParseOptions, processes: int = 1, *, tag: bool = False
+    ) -> Iterator[Sentence]:
+        if tag:
+            self._needed_tagger()
+
+        def parsed() -> Iterator[Sentence]:
+            with self._lent(options, tag=tag) as worker, closing(_shared(worker.parse, batches, processes)) as results:
+                for found in results:
+                    yield from found.sentences()
+
+        return parsed()
+
+    def nbest(
+        self,
+        sentence: Sentence,
+        k: int,
+        *,
+        options: ParseOptions | None = None,
+        **more: Unpack[OptionsByName],
+    ) -> list[tuple[Tree, float]]:
+        """Return up to k trees of a tagged sentence, the best first, each with the logarithm of its probability."""
+        if not isinstance(sentence, Sentence):
+            raise ArgumentError(
+                f"nlp.nbest(sentence, k) takes one Sentence, such as nlp(text) has, not {given(sentence)}"
+            )
+        asked = replace(chosen(options, more), nbest=k)
+        if not (asked.search or self._parser.scores_arcs):
+            asked = replace(asked, search="beam")
+        with self._lent(self.resolved(asked)) as worker:
+            return worker.nbest(sentence)
+
+    def parse_stream(
+        self, texts: Iterable[str], *, options: ParseOptions | None = None, **more: Unpack[OptionsByName]
+    ) -> Iterator[Sentence]:
         """Parse one long text that comes in any pieces; memory stays flat however long it is."""
-        worker = self.worker(choices)
-        return chain.from_iterable(map(worker.parse_piece, self.pieces(texts)))
+        _check_iterable(
+            texts, "nlp.parse_stream takes an iterable of the parts of a text", "; nlp(text) takes it whole"
+        )
+        return self._parsed(self.pieces(texts), self.resolved(options, **more))
+
+    def tag_text(self, text: str) -> Iterator[Sentence]:
+        """Give the sentences of a text with tags, and without trees, as they are asked for."""
+        _check_text(text)
+        return self._tagged(self.pieces([text]))
+
+    def _tagged(self, batches: Iterable[Batch]) -> Iterator[Sentence]:
+        for batch in batches:
+            with self._lent(self.resolved()) as worker:
+                sentences = worker.sentences(batch)
+            yield from map(without_candidates, sentences)
 
     def pieces(
         self, texts: Iterable[str], *, document: str = "", number: int = 1, lines: bool = False
     ) -> Iterator[Piece]:
-        """Give the sentences of a text that comes in any pieces, about as many at a time as are parsed together.
+        """Give the sentences of a text that comes in any pieces, for workers to parse; see text/batches.py."""
+        return pieces(self._needed_tokenizer(), texts, document=document, number=number, lines=lines)
 
-        Sentences are counted from ``number`` on; the first one says that the ``document`` begins, if it has a name.
-        With ``lines`` each line is a sentence.
-        """
-        begin = 0
-        document = " ".join(document.encode("utf-8", "replace").decode().split())  # it is to fit into a comment
-        chunks = _cut(texts)
-        for text, sentences in self._line_by_line(chunks) if lines else self.tokenizer.stream(chunks):
-            for some in in_chunks(sentences):
-                yield Piece(text, some, begin, number, document)
-                number += len(some)
-                document = ""
-            begin += len(text)
+    def resolved(self, options: ParseOptions | None = None, **more: Unpack[OptionsByName]) -> ParseOptions:
+        """Return the options with the width of the beam decided; a ConfigError if they do not fit the model."""
+        return self._parser.resolved(chosen(options, more), predicted_tags=self._tagger is not None)
 
-    def _line_by_line(self, chunks: Iterable[str]) -> Iterator[tuple[str, list[list[Token]]]]:
-        """Give texts of whole lines, and the tokens of each line that has any."""
-        rest = ""
-        for chunk in chain(chunks, ["\n"]):
-            text, newline, last = chunk.rpartition("\n")
-            if not newline:
-                rest += chunk
-                continue
-            text, rest = rest + text + newline, last
-            sentences = []
-            begin = 0
-            for line in text.split("\n"):
-                found = chain.from_iterable(self.tokenizer.tokenize(line))
-                sentences.append([Token(t.start + begin, t.end + begin, t.words) for t in found])
-                begin += len(line) + 1
-            yield text, [tokens for tokens in sentences if tokens]
+    def _for_docs(self, options: ParseOptions | None, more: OptionsByName) -> ParseOptions:
+        self._needed_tokenizer()
+        resolved = self.resolved(options, **more)
+        if resolved.nbest > 1:
+            raise ConfigError("a Doc has one tree a sentence; nlp.nbest(sentence, k) returns several")
+        return resolved
 
-    def resolved(self, choices: ParseOptions | None) -> ParseOptions:
-        """Return the choices with a beam, where nothing else is said and the parser takes one."""
-        choices = choices or ParseOptions()
-        if choices.beam is None and not choices.search and not self.parser.scores_arcs:
-            return replace(choices, beam=max(BEAM, choices.nbest))
-        return choices
+    def _needed_tokenizer(self) -> Tokenizer:
+        if self._tokenizer is None:
+            raise self._lacking("text")
+        return self._tokenizer
 
-    def worker(self, choices: ParseOptions | None = None) -> PipelineWorker:
-        """Return what one thread needs to parse text."""
-        return PipelineWorker(self, self.resolved(choices))
+    def _needed_tagger(self) -> Tagger:
+        if self._tagger is None:
+            raise self._lacking("words without tags")
+        return self._tagger
+
+    def _lacking(self, what: str) -> ModelError:
+        name = "" if self._origin is None else f"{self._origin.name}: "
+        return ModelError(
+            f"{name}the model has a parser only, which takes words with tags, not {what}; "
+            "`tanglewood train --pipeline` makes one that also splits and tags text"
+        )
+
+    # Workers. -------------------------------------------------------------------------------------------------------
+
+    def worker(self, options: ParseOptions | None = None, *, tag: bool = False) -> Worker:
+        """Return what one thread or process needs to parse; with ``tag`` it fills columns that hold nothing first."""
+        if tag:
+            self._needed_tagger()
+        return Worker(self, self.resolved(options), tag=tag)
+
+    @contextmanager
+    def _lent(self, options: ParseOptions, *, tag: bool = False) -> Iterator[Worker]:
+        """Lend a worker, one that is idle if there is any; one in which something went wrong does not come back."""
+        key = (options, tag)
+        try:
+            worker = self._idle[key].pop()
+        except LookupError:
+            worker = Worker(self, options, tag=tag)
+        yield worker
+        if key not in self._idle and len(self._idle) >= MOST_KINDS:
+            self._idle.clear()
+        idle = self._idle.setdefault(key, [])
+        if len(idle) < MOST_IDLE:
+            idle.append(worker)
+
+    # Files. ---------------------------------------------------------------------------------------------------------
 
     def save(self, path: str | Path) -> None:
         """Write everything to one file; the same pipeline gives the same bytes."""
-        arrays, settings = self.parser.contents()
-        for name, part in ((TOKENIZER, self.tokenizer), (TAGGER, self.tagger)):
-            arrays |= {f"{name}{key}": values for key, values in part.arrays().items()}
-            settings[name[:-1]] = part.settings()
-        save_model(path, arrays, settings)
+        save_model(path, *self.contents())
+
+    def contents(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return arrays and settings for a model file."""
+        arrays, settings = self._parser.contents()
+        for name, part in ((TOKENIZER, self._tokenizer), (TAGGER, self._tagger)):
+            if part is not None:
+                arrays |= {f"{name}{key}": values for key, values in part.arrays().items()}
+                settings[name[:-1]] = part.settings()
+        return arrays, settings
 
     @classmethod
     def load(cls, path: str | Path | None = None) -> Pipeline:
-        """Read a pipeline, by default the English one that comes with tanglewood; nothing in the file is executed."""
-        return needed(load_parts(path)[1], path)
-
-
-def needed(pipeline: Pipeline | None, path: str | Path | None) -> Pipeline:
-    """Return the pipeline of the model, or raise a ModelError if it has none."""
-    if pipeline is None:
-        raise ModelError(
-            f"{path}: the model has a parser only, which needs words and tags; "
-            "`tanglewood train --pipeline` makes one that also splits and tags text"
-        )
-    return pipeline
-
-
-def load_parts(path: str | Path | None = None) -> tuple[Parser, Pipeline | None]:
-    """Read a model file, by default that which comes with tanglewood: its parser, and the pipeline if it has one."""
-    if path is None:
+        """Read a model, by default the English one that comes with tanglewood; nothing in the file is executed."""
+        if path is not None:
+            return cls._of(read_model(path))
         with as_file(bundled_model()) as file:
-            return load_parts(file)
-    arrays, settings = load_model(path)
-    try:
-        parser = Parser.from_contents(arrays, settings)
-        if "tokenizer" not in settings:
-            return parser, None
-        tokenizer = Tokenizer.load(_part(arrays, TOKENIZER), settings["tokenizer"])
-        tagger = Tagger.load(_part(arrays, TAGGER), settings["tagger"])
-        return parser, Pipeline(parser, tagger, tokenizer)
-    except ModelError as error:
-        raise ModelError(f"{path}: {error}") from None
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, TanglewoodError) as error:
-        raise ModelError(f"{path}: the model cannot be used by this tanglewood {__version__}: {error!r}") from None
+            contents = read_model(file)
+        return cls._of(contents._replace(origin=Origin(BUNDLED, None, contents.checksum)))
+
+    @classmethod
+    def _of(cls, contents: Contents) -> Pipeline:
+        arrays, settings, _, origin = contents
+        with naming_model("the pipeline" if origin is None else origin.name):
+            tagger = Tagger.load(_part(arrays, TAGGER), settings["tagger"]) if "tagger" in settings else None
+            tokenizer = None
+            if "tokenizer" in settings:
+                tokenizer = Tokenizer.load(_part(arrays, TOKENIZER), settings["tokenizer"])
+            return cls(Parser.from_contents(arrays, settings), tagger, tokenizer, origin=origin)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._origin is not None and self._origin.is_unchanged():
+            return _read_again, (type(self), self._origin)
+        return _from_bytes, (type(self), dump_model(*self.contents()))
+
+
+def _read_again(kind: type[Pipeline], origin: Origin) -> Pipeline:
+    """Make a pickled pipeline anew from its file."""
+    again = kind.load(origin.path)
+    found = again._origin
+    if found is None or found.checksum != origin.checksum:
+        raise ModelError(f"{origin.name}: the model file is another one than when the pipeline was pickled")
+    return again
+
+
+def _from_bytes(kind: type[Pipeline], data: bytes) -> Pipeline:
+    """Make a pickled pipeline anew."""
+    return kind._of(parse_model(data, "the pipeline"))
+
+
+def _check_text(text: object) -> None:
+    if not isinstance(text, str):
+        hint = "" if isinstance(text, bytes) or not isinstance(text, Iterable) else "; nlp.pipe(texts) takes many"
+        raise ArgumentError(f"nlp(text) takes one text, a str, not {given(text)}{hint}")
+
+
+def _check_iterable(value: object, expected: str, hint: str = "") -> None:
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise ArgumentError(f"{expected}, not {given(value)}{hint}")
+
+
+def load(path: str | Path | None = None) -> Pipeline:
+    """Read a model, by default the English one that comes with tanglewood; nothing in the file is executed."""
+    return Pipeline.load(path)
 
 
 def bundled_model() -> Any:  # noqa: ANN401 - a Traversable
@@ -164,92 +401,6 @@ def _part(arrays: Mapping[str, memoryview], prefix: str) -> dict[str, memoryview
     return {name.removeprefix(prefix): values for name, values in arrays.items() if name.startswith(prefix)}
 
 
-def _cut(texts: Iterable[str]) -> Iterator[str]:
-    """Cut long texts; half a surrogate pair, which no file can hold, becomes a question mark."""
-    for whole in texts:
-        text = whole.encode("utf-8", "replace").decode()
-        for begin in range(0, len(text), CHUNK_LETTERS):
-            yield text[begin : begin + CHUNK_LETTERS]
-
-
-class PieceTagger:
-    """Makes tagged sentences of tokens, and tags sentences that have none, in one thread.
-
-    What a parser that gives tags itself may choose from goes to MISC.
-    """
-
-    def __init__(self, pipeline: Pipeline) -> None:
-        self._tagger = pipeline.tagger.worker()
-        self._tag_column = pipeline.tag_column
-
-    def sentences(self, piece: Piece) -> list[Sentence]:
-        """Return the sentences with tags."""
-        forms = [[word for token in tokens for word in token.words] for tokens in piece.sentences]
-        tagged = self._tagger.tag(forms, self._tag_column)
-        return [
-            _with_candidates(_sentence(piece, place, tokens, tags), tags)
-            for place, (tokens, tags) in enumerate(zip(piece.sentences, tagged, strict=True))
-        ]
-
-    def tag(self, sentences: Sequence[Sentence]) -> list[Sentence]:
-        """Fill columns from LEMMA to FEATS that hold nothing in the whole sentence; all else stays as it is."""
-        tagged = self._tagger.tag([sentence.forms for sentence in sentences], self._tag_column)
-        return [with_tags(sentence, tags) for sentence, tags in zip(sentences, tagged, strict=True)]
-
-
-class PipelineWorker(PieceTagger):
-    """Parses text, in one thread."""
-
-    def __init__(self, pipeline: Pipeline, choices: ParseOptions) -> None:
-        PieceTagger.__init__(self, pipeline)
-        self._parser = pipeline.parser.worker(choices)
-
-    def parse_piece(self, piece: Piece) -> list[Sentence]:
-        """Return the sentences with tags and trees."""
-        return list(chain.from_iterable(self._parser.parse(self.sentences(piece))))
-
-
-def with_tags(sentence: Sentence, tags: Sequence[Tags], *, replaced: bool = False) -> Sentence:
-    """Return a copy with these tags in columns that hold nothing, or, if they are to be replaced, in all four.
-
-    ParseOptions, if the tags have any, go to MISC.
-    """
-    sentence = _with_candidates(sentence, tags)
-    old = (sentence.lemmas, sentence.upos, sentence.xpos, sentence.feats)
-    empty = [replaced or all(value == "_" for value in column) for column in old]
-    if not any(empty):
-        return sentence
-    columns = [[str(tag[i]) for tag in tags] if empty[i] else column for i, column in enumerate(old)]
-    return sentence.with_columns(*columns)
-
-
-def _with_candidates(sentence: Sentence, tags: Sequence[Tags]) -> Sentence:
-    """Return a copy with the tagger's choices in MISC, or the sentence itself if there are none."""
-    return with_candidates(sentence, [tag.choices for tag in tags]) if tags and tags[0].choices else sentence
-
-
-def _sentence(piece: Piece, place: int, tokens: Sequence[Token], tags: Sequence[Tags]) -> Sentence:
-    """Write a sentence in CoNLL-U: its text, its tokens and where they are in the text, its words and their tags."""
-    text, begin = piece.text, piece.begin
-    lines: list[str] = []
-    surface: list[str] = []
-    number = 0
-    for token in tokens:
-        form = text[token.start : token.end]
-        misc = f"TokenRange={begin + token.start}:{begin + token.end}"
-        surface.append(form)
-        if text[token.end : token.end + 1].strip():
-            misc = f"SpaceAfter=No|{misc}"
-        else:
-            surface.append(" ")
-        if len(token.words) > 1:
-            end = number + len(token.words)
-            lines.append(f"{number + 1}-{end}\t{form}\t_\t_\t_\t_\t_\t_\t_\t{misc}")
-            misc = "_"
-        for word in token.words:
-            lemma, upos, xpos, feats = tags[number][:4]
-            number += 1
-            lines.append(f"{number}\t{word}\t{lemma}\t{upos}\t{xpos}\t{feats}\t_\t_\t_\t{misc}")
-    top = [f"# newdoc id = {piece.document}"] if piece.document and place == 0 else []
-    top += [f"# sent_id = {piece.number + place}", f"# text = {''.join(surface).strip()}"]
-    return Sentence("\n".join([*top, *lines, "", ""]).encode())
+def _shared(work: Callable[[Share], Result], items: Iterable[Share], processes: int) -> Generator[Result]:
+    """Give what workers make of items, in order."""
+    return in_order(work, items, processes=processes, prepare=keep_one_matrix_thread)

@@ -142,7 +142,7 @@ def test_a_temperature_is_found_on_dev_only(parser):
     [
         (
             ["--search", "greedy"],
-            "search 'greedy' is for a model of moves; this is a model of arcs, which takes exact, ",
+            "search 'greedy' is for transition-based models; this model is graph-based and takes exact, ",
         ),
         (["--beam", "4"], "there is no beam and no nbest"),
         (["--nbest", "2"], "there is no beam and no nbest"),
@@ -160,11 +160,11 @@ def test_what_a_model_of_moves_cannot_do(files, capfd):
     for options, message in (
         (
             ["--search", "mst"],
-            "search 'mst' is for a model of arcs; this is a model of moves, which takes greedy, beam",
+            "search 'mst' is for graph-based models; this model is transition-based and takes greedy, beam",
         ),
         (["--search", "greedy", "--beam", "2"], "greedy search has no beam of 2"),
-        (["--min-risk"], "for models of arcs"),
-        (["--show-search"], "for models of arcs"),
+        (["--min-risk"], "for graph-based models"),
+        (["--show-search"], "for graph-based models"),
     ):
         assert main(["parse", "-m", "moves.tw", "dev.conllu", *options]) == 1
         assert message in capfd.readouterr().err
@@ -192,7 +192,7 @@ def test_what_a_model_of_moves_cannot_do(files, capfd):
 )
 def test_choices_that_do_not_fit_are_refused(choices, message):
     with pytest.raises(ConfigError, match=message):
-        Training(Config(**choices), toy_sentences(4))
+        Training(Config(**choices), toy_sentences(4)).prepare()
 
 
 # Guides. ----------------------------------------------------------------------------------------------------------
@@ -227,11 +227,11 @@ def test_a_guided_model_cannot_be_a_guide_and_a_damaged_guide_is_noticed(stacked
     _, parser = stacked
     parser.save("stacked.tw")
     with pytest.raises(ConfigError, match="is stacked itself"):
-        Training(Config(search="mst", stacked="stacked.tw", folds=2), toy_sentences(6))
+        Training(Config(search="mst", stacked="stacked.tw", folds=2), toy_sentences(6)).prepare()
     data = (files / "guide.tw").read_bytes()
     (files / "guide.tw").write_bytes(data[:-5])
     with pytest.raises(ModelError):
-        Training(Config(search="mst", stacked="guide.tw", folds=2), toy_sentences(6))
+        Training(Config(search="mst", stacked="guide.tw", folds=2), toy_sentences(6)).prepare()
 
 
 def test_the_guide_is_given_on_the_command_line(files, capfd):

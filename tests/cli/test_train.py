@@ -14,6 +14,7 @@ from tanglewood.cli import main
 from tanglewood.learners.network.learner import NetworkLearner
 from tanglewood.measure.scores import evaluate
 from tanglewood.parser import Parser
+from tanglewood.pipeline import Pipeline
 from tanglewood.training.loop import Training
 from tanglewood.treebank.conllu import read
 from toy import small_network, toy_sentences, toy_text, train_parser
@@ -76,13 +77,13 @@ def test_train_and_parse_end_to_end(files, capfd):
     assert [s.to_text() for s in read("out.conllu")] == [s.to_text() for s in parser.parse_all(read("dev.conllu"))]
 
 
-def test_training_with_threads_gives_the_same_bytes(files, capfd):
+def test_training_with_processes_gives_the_same_bytes(files, capfd):
     command = ["train", "train.conllu", "--dev", "dev.conllu", *QUICK, "-o"]
-    for threads, name in ((1, "one.tw"), (3, "three.tw")):
-        assert main([*command, name, "--threads", str(threads)]) == 0
-    assert (files / "one.tw").read_bytes() == (files / "three.tw").read_bytes()
-    assert main([*command, "none.tw", "--threads", "0"]) == 1
-    assert "threads must be 1 or more" in capfd.readouterr().err
+    for option, number, name in (("-j", 1, "one.tw"), ("--processes", 3, "three.tw"), ("--threads", 2, "two.tw")):
+        assert main([*command, name, option, str(number)]) == 0
+    assert (files / "one.tw").read_bytes() == (files / "three.tw").read_bytes() == (files / "two.tw").read_bytes()
+    assert main([*command, "none.tw", "-j", "0"]) == 1
+    assert "processes must be 1 or more" in capfd.readouterr().err
 
 
 def test_parse_writes_to_standard_output_and_compressed_files_alike(model, capfdbinary):
@@ -105,14 +106,14 @@ def test_parse_reads_several_files_and_standard_input(model, capfdbinary, monkey
 
 def test_threads_give_the_same_and_a_beam_may_give_another_tree(model, capfdbinary):
     outputs = []
-    for options in (["--beam", "4"], ["--beam", "4", "--threads", "2"], ["--threads", "3"], []):
+    for options in (["--beam", "4"], ["--beam", "4", "-j", "2"], ["-j", "3"], []):
         assert main(["parse", "-m", "model.tw", "dev.conllu", *options]) == 0
         outputs.append(capfdbinary.readouterr().out)
     assert outputs[0] == outputs[1]
     assert outputs[2] == outputs[3]
 
 
-@pytest.mark.parametrize(("option", "value"), [("--beam", "0"), ("--beam", "-1"), ("--threads", "0"), ("--nbest", "0")])
+@pytest.mark.parametrize(("option", "value"), [("--beam", "0"), ("--beam", "-1"), ("-j", "0"), ("--nbest", "0")])
 def test_a_beam_threads_or_nbest_below_1_are_refused_and_leave_no_file(model, capfd, option, value):
     assert main(["parse", "-m", "model.tw", "dev.conllu", "-o", "out.conllu", option, value]) == 1
     assert "must be 1 or more" in capfd.readouterr().err
@@ -199,14 +200,14 @@ def test_a_checkpoint_that_cannot_be_written_costs_nothing_that_was_learnt(files
 
 
 def test_a_model_that_cannot_be_written_at_the_end_is_kept_elsewhere(files, capfd, monkeypatch):
-    plain = Parser.save
+    plain = Pipeline.save
 
     def full(self, path):
         if str(path) == "model.tw":
             raise OSError(errno.ENOSPC, "No space left on device", str(path))
         plain(self, path)
 
-    monkeypatch.setattr(Parser, "save", full)
+    monkeypatch.setattr(Pipeline, "save", full)
     monkeypatch.setattr("tempfile.tempdir", str(files))
     assert main(["train", "train.conllu", "-o", "model.tw", *QUICK]) == 1
     last = capfd.readouterr().err.splitlines()[-1]
@@ -234,7 +235,7 @@ def test_parse_says_once_which_columns_the_input_lacks(model, capfd, threads):
     words = sum(line[:1].isdigit() for line in text.split("\n"))
     (model.parent / "bare.conllu").write_text(without(text, 2, 5))
     (model.parent / "whole.conllu").write_text(text)
-    command = ["parse", "-m", "model.tw", "-o", "out.conllu", "--threads", threads]
+    command = ["parse", "-m", "model.tw", "-o", "out.conllu", "-j", threads]
     assert main([*command, "bare.conllu"]) == 0
     wanted = f"warning: the input has no LEMMA, FEATS: 0 of {words} words; the model was trained with them\n"
     assert capfd.readouterr().err == wanted
@@ -330,7 +331,7 @@ def test_a_malformed_sentence_stops_is_skipped_or_is_reported_in_parsing(model, 
     (model.parent / "half.conllu").write_text(toy_text(2) + "1\ttoo few columns\n\n" + toy_text(2, seed=3))
     command = ["parse", "-m", "model.tw", "half.conllu", "-o", "out.conllu"]
     for threads in ("1", "2"):
-        assert main([*command, "--threads", threads]) == 1
+        assert main([*command, "-j", threads]) == 1
         assert "half.conllu:" in capfd.readouterr().err
         assert not (model.parent / "out.conllu").exists()
     for choice, status in (("skip", 0), ("report", 1)):

@@ -197,17 +197,17 @@ def bytes_of(parser, path):
 @pytest.mark.parametrize("learner", ["svm", "liblinear"])
 def test_the_same_data_give_the_same_bytes_and_the_model_comes_back_from_its_file(learner, tmp_path):
     need_sklearn()
-    from tanglewood.parser import load
+    from tanglewood.parser import Parser
     from toy import toy_sentences
 
     train, others = toy_sentences(12), toy_sentences(20, seed=9)
     first, second = (trained(train, learner)[1].parser for _ in range(2))
     path = tmp_path / "model.tw"
     assert bytes_of(first, path) == bytes_of(second, path)
-    found, again = (list(parser.parse_all(others)) for parser in (first, load(path)))
+    found, again = (list(parser.parse_all(others)) for parser in (first, Parser.load(path)))
     assert [one.tree for one in found] == [other.tree for other in again]
     assert [one.tree for one in first.parse_all(others, threads=2)] == [one.tree for one in found]
-    assert bytes_of(load(path), tmp_path / "again.tw") == path.read_bytes()
+    assert bytes_of(Parser.load(path), tmp_path / "again.tw") == path.read_bytes()
 
 
 @pytest.mark.parametrize("learner", ["svm", "liblinear"])

@@ -13,10 +13,10 @@ from random import Random
 import pytest
 
 from exhaustive import COMPILED
+from tanglewood.decoders.options import ParseOptions
 from tanglewood.errors import ConfigError, LocatedError
-from tanglewood.parser import ParseOptions, Parser
-from tanglewood.run import processes
-from tanglewood.run.corpus import BatchParser, parse_batches
+from tanglewood.pipeline import load
+from tanglewood.run.corpus import Corpus
 from tanglewood.treebank import conllu
 from tanglewood.treebank.conllu import Batch
 from toy import toy_sentences, toy_text, train_parser
@@ -73,11 +73,11 @@ def run(folder, *arguments, **options):
     ],
     ids=" ".join,
 )
-def test_any_number_of_threads_gives_the_same_bytes_errors_and_status(folder, arguments):
+def test_any_number_of_processes_gives_the_same_bytes_errors_and_status(folder, arguments):
     one = run(folder, *arguments)
     assert one[0] == (1 if "nowhere.conllu" in arguments or arguments[-1] == "bad.conllu" else 0), one[2]
-    for threads in (2, 3) if COMPILED else (2,):
-        assert run(folder, *arguments, "--threads", threads) == one
+    for processes in (2, 3) if COMPILED else (2,):
+        assert run(folder, *arguments, "-j", processes) == one
     if arguments == ["bad.conllu"]:
         assert one[1].count(b"# sent_id") == N_PARSED // 2  # all that stands before the error
         assert "sent_id bad: " in one[2]
@@ -85,7 +85,9 @@ def test_any_number_of_threads_gives_the_same_bytes_errors_and_status(folder, ar
 
 def test_standard_input_is_shared_out_too(folder):
     data = (folder / "plain.conllu").read_bytes()
-    assert run(folder, "-", "--threads", 2, input=data) == run(folder, "plain.conllu")
+    one = run(folder, "plain.conllu")
+    for option in ("-j", "--processes", "--threads"):  # the last is an older name
+        assert run(folder, "-", option, 2, input=data) == one
 
 
 def batches_of(path, size=7):
@@ -94,77 +96,65 @@ def batches_of(path, size=7):
     return [Batch(str(path), blocks[i : i + size]) for i in range(0, len(blocks), size)]
 
 
-def outcome(results):
-    found = [block for parsed in results for block in parsed.blocks]
+def outcome(corpus, batches, **how):
+    """The bytes of the sentences, and the errors in their places."""
+    found = []
+    found += (sentence.to_bytes() for sentence in corpus.parse(batches, found.append, **how))
     return [(type(item), str(item)) if isinstance(item, LocatedError) else item for item in found]
 
 
 def test_spawned_processes_load_the_model_themselves(folder):
-    choices = ParseOptions(beam=2)
+    worker = load(folder / "model.tw").worker(ParseOptions(beam=2))
     batches = batches_of(folder / "bad.conllu")
-    workplace = BatchParser.load(folder / "model.tw", choices, stop=False)
-    wanted = outcome(parse_batches(batches, workplace))
-    assert sum(isinstance(item, tuple) for item in wanted) == 2
-    spawned = parse_batches(batches, workplace, processes=2, method="spawn")
-    assert outcome(spawned) == wanted
+    wanted = outcome(Corpus(worker), batches)
+    assert [type(item) for item in wanted].count(tuple) == 2
+    assert isinstance(wanted[N_PARSED // 2], tuple)
+    assert outcome(Corpus(worker, processes=2), batches, method="spawn") == wanted
+
+
+def test_words_are_counted_and_columns_that_are_missing_remembered(folder):
+    worker = load(folder / "model.tw").worker()
+    sentences = list(conllu.read(folder / "plain.conllu"))
+    batches = batches_of(folder / "plain.conllu")
+    for processes in (1, 2):
+        corpus = Corpus(worker, processes=processes)
+        outcome(corpus, batches)
+        assert corpus.words == sum(map(len, sentences))
+        assert corpus.missing == []
 
 
 def test_a_batch_becomes_what_its_sentences_become(folder):
-    parser = Parser.load(folder / "model.tw")
+    pipeline = load(folder / "model.tw")
     sentences = list(conllu.read(folder / "plain.conllu", trees=False))
-    wanted = [sentence.to_bytes() for sentence in parser.parse_all(sentences, beam=2)]
-    workplace = BatchParser(parser, ParseOptions(beam=2))
-    assert outcome(parse_batches(batches_of(folder / "plain.conllu"), workplace)) == wanted
+    wanted = [sentence.to_bytes() for sentence in pipeline.parser.parse_all(sentences, beam=2)]
+    worker = pipeline.worker(ParseOptions(beam=2))
+    assert outcome(Corpus(worker), batches_of(folder / "plain.conllu")) == wanted
 
 
-def test_choices_that_do_not_fit_are_refused_before_any_process_starts(folder):
-    for choices, number in ((ParseOptions(search="mst"), 2), (ParseOptions(beam=1, nbest=2), 2), (ParseOptions(), 0)):
+def test_options_that_do_not_fit_are_refused_before_any_process_starts(folder):
+    pipeline = load(folder / "model.tw")
+    for options in (ParseOptions(search="mst"), ParseOptions(beam=1, nbest=2)):
         with pytest.raises(ConfigError):
-            next(parse_batches([], BatchParser.load(folder / "model.tw", choices), processes=number))
+            pipeline.worker(options)
+    with pytest.raises(ConfigError, match="processes must be 1 or more"):
+        outcome(Corpus(pipeline.worker(), processes=0), [])
 
 
 def test_a_process_that_dies_is_an_error_that_says_so(folder):
     script = (
-        "import os\nfrom tanglewood.run import corpus as parsing\n"
-        "parsing.BatchParser.parse = lambda self, batch: os._exit(9)\n" + SMALL_READS
+        "import os\nfrom tanglewood import worker\n"
+        "worker.Worker.parse = lambda self, batch: os._exit(9)\n" + SMALL_READS
     )
     (folder / "dies.py").write_text(script)
-    arguments = command("plain.conllu", "--threads", 2, "-o", "never.conllu", script="dies.py")
+    arguments = command("plain.conllu", "-j", 2, "-o", "never.conllu", script="dies.py")
     done = subprocess.run(arguments, cwd=folder, capture_output=True, check=False, timeout=120)
     assert done.returncode == 1
-    assert done.stderr.decode().startswith("tanglewood parse: a process that parses ended without a word")
+    assert done.stderr.decode().startswith("tanglewood parse: a process ended without a word")
     assert len(done.stderr.splitlines()) == 1
     assert not (folder / "never.conllu").exists()
 
 
-def test_what_is_read_ahead_is_bounded(folder, monkeypatch):
-    class Idle:
-        """Runs what it is given at once."""
-
-        def __init__(self, *_args, **_options):
-            processes._mine = BatchParser.load(folder / "model.tw", ParseOptions())
-
-        def submit(self, work, batch):
-            future = processes.Future()
-            future.set_result(work(batch))
-            return future
-
-        def shutdown(self, **_):
-            pass
-
-    monkeypatch.setattr(processes, "ProcessPoolExecutor", Idle)
-    monkeypatch.setattr(processes, "_mine", None, raising=False)
-    read = []
-    source = (read.append(1) or batch for batch in batches_of(folder / "plain.conllu", 2))
-    results = parse_batches(source, BatchParser.load(folder / "model.tw", ParseOptions()), processes=2)
-    next(results)
-    assert len(read) == 4
-    next(results)
-    assert len(read) == 5
-    results.close()
-
-
-def test_one_thread_answers_each_sentence_from_a_pipe_at_once(folder):
+def test_one_process_answers_each_sentence_from_a_pipe_at_once(folder):
     with subprocess.Popen(command("-"), cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         for block in toy_text(3, seed=4).split("\n\n")[:-1]:
             process.stdin.write(f"{block}\n\n".encode())
@@ -189,7 +179,7 @@ def children_of(pid):
 def waiting_process(folder):
     """A command with two processes that waits for more input."""
     pipe = subprocess.PIPE
-    arguments = command("-", "--threads", 2)
+    arguments = command("-", "-j", 2)
     process = subprocess.Popen(arguments, cwd=folder, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
     data = (folder / "plain.conllu").read_bytes()
     process.stdin.write(data)
@@ -230,9 +220,9 @@ def test_no_process_outlives_one_that_is_killed(folder):
     assert all_end(children)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_a_reader_that_has_seen_enough_ends_the_command_quietly(folder, threads):
-    arguments = command(*["plain.conllu"] * (9 if COMPILED else 3), "--threads", threads)
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_reader_that_has_seen_enough_ends_the_command_quietly(folder, processes):
+    arguments = command(*["plain.conllu"] * (9 if COMPILED else 3), "-j", processes)
     process = subprocess.Popen(arguments, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdout.readline()
     process.stdout.close()

@@ -23,7 +23,7 @@ from tanglewood.learners.linear.learner import LinearLearner, WordNumbers
 from tanglewood.learners.tag_candidates import Tagging
 from tanglewood.measure.scores import evaluate
 from tanglewood.parser import Parser
-from tanglewood.pipeline import Pipeline, load_parts
+from tanglewood.pipeline import Pipeline, load
 from tanglewood.systems import make_system
 from tanglewood.text import tagger
 from tanglewood.text.tagger import TaggerOptions
@@ -382,18 +382,18 @@ def test_a_model_file_holds_its_tagger_so_that_words_are_enough(whole, tmp_path)
 
     pipeline, _ = whole
     pipeline.save(tmp_path / "joint.tw")
-    parser, loaded = load_parts(tmp_path / "joint.tw")
-    assert loaded is not None
+    loaded = load(tmp_path / "joint.tw")
+    assert loaded.tagger is not None
     assert loaded.tag_column == "upos"
     bare = [s.with_columns(*[["_"] * len(s)] * 4) for s in toy_sentences(5, 3)]
     (tmp_path / "words.conllu").write_text("".join(s.to_text() for s in bare))
     out = tmp_path / "parsed.conllu"
     assert main(["parse", "-m", str(tmp_path / "joint.tw"), str(tmp_path / "words.conllu"), "-o", str(out)]) == 0
     (parsed, *_) = sentences_of(out.read_text())
-    assert set(parsed.upos) <= set(parser.model.actions.tags)
+    assert set(parsed.upos) <= set(loaded.parser.model.actions.tags)
     assert "TagChoices" not in out.read_text()
     assert "TagChoices" not in "".join(s.to_text() for s in pipeline.tag_text("ta wug zorps ."))
-    assert "TagChoices" not in "".join(s.to_text() for s in pipeline.parse_text("ta wug zorps ."))
+    assert "TagChoices" not in "".join(s.to_text() for s in pipeline("ta wug zorps ."))
 
 
 def test_training_on_the_command_line_learns_a_tagger_too(tmp_path, capsys, monkeypatch):
@@ -406,10 +406,10 @@ def test_training_on_the_command_line_learns_a_tagger_too(tmp_path, capsys, monk
     command = ["train", str(path), "--dev", str(path), "-o", str(tmp_path / "m.tw"), "--system", "joint-swap"]
     assert main([*command, "--learner", "linear", "--epochs", "1", "--best-tags", "2"]) == 0
     assert "  UPOS " in capsys.readouterr().err
-    parser, pipeline = load_parts(tmp_path / "m.tw")
-    assert pipeline is not None
-    assert parser.model.actions.system.best_tags == 2
-    assert "upos" in parser.description["dev"]
+    pipeline = load(tmp_path / "m.tw")
+    assert pipeline.tagger is not None
+    assert pipeline.parser.model.actions.system.best_tags == 2
+    assert "upos" in pipeline.description["dev"]
 
 
 def test_cross_validation_tags_each_fold_with_a_tagger_that_has_not_seen_it(tmp_path, capsys, monkeypatch):

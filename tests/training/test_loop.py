@@ -30,7 +30,7 @@ def _small(monkeypatch):
 
 def training(train=None, dev=(), **choices):
     settings = {**QUICK, **choices.pop("settings", {})}
-    return Training(Config(settings=settings, **choices), train or toy_sentences(N_TRAIN), dev)
+    return Training(Config(settings=settings, **choices), train or toy_sentences(N_TRAIN), dev).prepare()
 
 
 def bytes_of(parser, tmp_path):
@@ -300,7 +300,7 @@ def test_a_choice_that_does_not_exist_says_what_does(choices, message):
 
 def test_no_sentence_to_train_on_is_an_error():
     with pytest.raises(ConfigError, match="no sentence to train on"):
-        Training(Config(), [])
+        Training(Config(), []).prepare()
 
 
 def test_a_sentence_without_a_tree_is_an_error_that_says_where():

@@ -216,7 +216,7 @@ def test_the_bundled_model_takes_text():
 
 
 def test_a_model_without_a_pipeline_parses_conllu_only(moves):
-    client = client_of(Playground({"words": Model(moves.parser)}))
+    client = client_of(Playground({"words": Model(Pipeline(moves.parser))}))
     assert "parser only" in refused(client, "parse", text="A word.")["error"]
     assert len(post(client, "parse", conllu=toy_text(2), model="words")["sentences"]) == 2
 
@@ -318,7 +318,7 @@ def test_a_named_model_parses_trees_anew_with_its_beam(client):
 def test_what_a_model_cannot_do_is_refused_with_its_reason():
     training = Training(Config(system="attardi", search="mst", settings={"epochs": 1}), toy_sentences(6), ())
     *_, last = training.run()
-    client = client_of(Playground({"arcs": Model(last.parser), "toy": toy_model()}))
+    client = client_of(Playground({"arcs": Model(Pipeline(last.parser)), "toy": toy_model()}))
     for field, value in (("nbest", 2), ("beam", 4)):
         refusal = refused(client, "parse", conllu=toy_text(1), model="arcs", **{field: value})
         assert refusal["error"].startswith("model arcs: ")
@@ -372,17 +372,17 @@ def english():
 
 
 def test_text_gets_the_trees_that_the_command_gives_it(english):
-    client = client_of(Playground({"en": Model(english.parser, english)}))
+    client = client_of(Playground({"en": Model(english)}))
     text = "The horse raced past the barn fell."
     wanted, greedy = (
-        [list(s.tree.heads)[1:] for s in english.parse_text(text, c)] for c in (None, ParseOptions(beam=1))
+        [list(s.tree.heads)[1:] for s in english(text, options=options)] for options in (None, ParseOptions(beam=1))
     )
     assert wanted != greedy
     assert [sentence["heads"] for sentence in post(client, "parse", text=text)["sentences"]] == wanted
 
 
 def test_places_in_several_texts_are_those_in_each(english):
-    client = client_of(Playground({"en": Model(english.parser, english)}))
+    client = client_of(Playground({"en": Model(english)}))
     texts = ["I can't. You do.", "What are you looking for?", "It rains."]
     answers = post(client, "parse", texts=texts, drawings=False)["texts"]
     assert answers == [post(client, "parse", text=text, drawings=False) for text in texts]
@@ -398,7 +398,7 @@ def test_places_in_several_texts_are_those_in_each(english):
 
 def test_no_more_text_is_tagged_than_may_be_sent(english):
     limits = Limits(max_sentences=5)
-    client = client_of(Playground({"en": Model(english.parser, english)}, limits))
+    client = client_of(Playground({"en": Model(english)}, limits))
     english.asked = 0
     assert "more than 5 sentences" in refused(client, "parse", text="Yes. " * 5000)["error"]
     assert english.asked == 1

@@ -13,6 +13,7 @@ import pytest
 import uvicorn
 
 from playground import FIGURE1, ToyModel
+from tanglewood.pipeline import Pipeline
 from tanglewood.web.api import Playground
 from tanglewood.web.app import make_app
 from toy import toy_sentences, toy_text, train_parser
@@ -44,7 +45,7 @@ def serving(playground):
 @pytest.fixture(scope="module")
 def address():
     parser = train_parser(toy_sentences(12), system="swap")
-    with serving(Playground({"toy": ToyModel(parser)})) as place:
+    with serving(Playground({"toy": ToyModel(Pipeline(parser))})) as place:
         yield place
 
 

@@ -61,6 +61,19 @@ def add_text(parser: argparse.ArgumentParser, *, forced: bool = True) -> None:
         parser.add_argument("--text", action="store_true", help="the input is text, whatever it looks like")
 
 
+def add_processes(parser: argparse.ArgumentParser, help_: str) -> None:
+    """Add the number of processes."""
+    parser.add_argument(
+        "-j",
+        "--processes",
+        type=int,
+        default=1,
+        metavar="N",
+        help=f"{help_} (--threads N, its older name, still works)",
+    )
+    parser.add_argument("--threads", type=int, dest="processes", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+
+
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add --json."""
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")

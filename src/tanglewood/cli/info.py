@@ -79,16 +79,16 @@ def _facts(system: type[TransitionSystem]) -> dict[str, Any]:
 
 def _describe(model: str | None, *, as_json: bool) -> int:
     """Print what a model was made from."""
-    from tanglewood.pipeline import load_parts
+    from tanglewood.pipeline import load
 
-    parser, pipeline = load_parts(model)
-    data: dict[str, Any] = {"labels": list(parser.model.actions.labels), **parser.description}
-    if pipeline is not None:
+    pipeline = load(model)
+    data: dict[str, Any] = {"labels": list(pipeline.parser.model.actions.labels), **pipeline.description}
+    if pipeline.tagger is not None:
         data["pipeline"] = {column: len(names) for column, names in pipeline.tagger.classes.items()}
     if as_json:
         print_json(data)
         return 0
-    print("pipeline: takes raw text" if pipeline else "parser: takes tagged words")
+    print("pipeline: takes raw text" if pipeline.tokenizer else "parser: takes tagged words")
     for key, value in sorted(data.items()):
         if value not in ("", None, {}, []):
             shown = ", ".join(map(str, value)) if isinstance(value, list) else value

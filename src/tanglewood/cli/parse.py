@@ -12,18 +12,19 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from tanglewood.cli.common import Reading, add_reading, use_one_matrix_thread
+from tanglewood.cli.common import Reading, add_processes, add_reading, use_one_matrix_thread
 from tanglewood.cli.inputs import is_text
 from tanglewood.cli.writing import add_writing, chosen_format, chosen_look, on_screen
 from tanglewood.decoders import MOST_MEMORY, MOVE_SEARCHES, SEARCHES, search_help
-from tanglewood.show.formats import FORMATS, Format, write
+from tanglewood.decoders.options import ParseOptions
+from tanglewood.show.formats import FORMATS, write
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from tanglewood.pipeline import Piece
-    from tanglewood.run.corpus import BatchParser, Parsed
+    from tanglewood.pipeline import Pipeline
+    from tanglewood.text.batches import Piece
     from tanglewood.treebank.conllu import Batch
 
 HELP = "parse text or tagged sentences"
@@ -35,7 +36,7 @@ EXAMPLES = """\
   tanglewood parse -m model.tw words.conllu -o trees.conllu
   tanglewood parse -m model.tw --beam 8 words.conllu > trees.conllu
   tanglewood parse -m arcs.tw --search eisner --confidence words.conllu > trees.conllu
-  zcat big.conllu.gz | tanglewood parse -m model.tw --threads 2 - -o big-trees.conllu.gz"""
+  zcat big.conllu.gz | tanglewood parse -m model.tw -j 2 - -o big-trees.conllu.gz"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -87,12 +88,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--show-search", action="store_true", help="arcs: a comment with the search and its proof in every sentence"
     )
-    parser.add_argument(
-        "--threads",
-        type=int,
-        default=1,
-        metavar="N",
-        help="parse with N processes (default 1), each with its share of the sentences: the same output, in order; "
+    add_processes(
+        parser,
+        "parse with N processes (default 1), each with its share of the sentences: the same output, in order; "
         "with 1 each sentence from a pipe is answered at once, of text each paragraph, or with --lines each line",
     )
 
@@ -100,13 +98,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Parse all input into one output."""
     use_one_matrix_thread()
-    from tanglewood.ml.words import OPTIONAL
-    from tanglewood.parser import ParseOptions
-    from tanglewood.run.corpus import BatchParser, parse_batches
+    from tanglewood.pipeline import load
+    from tanglewood.run.corpus import Corpus
 
     reading = Reading(args)
     began = time.perf_counter()
-    choices = ParseOptions(
+    options = ParseOptions(
         search=args.search or "",
         beam=args.beam,
         nbest=args.nbest,
@@ -117,29 +114,16 @@ def run(args: argparse.Namespace) -> int:
         show_search=args.show_search,
     )
     format_ = chosen_format(args, FORMATS, "tree" if on_screen(args) else "conllu")
-    workplace = BatchParser.load(args.model, choices, stop=args.on_error == "stop", tag=args.tag)
-    words = 0
-    missing = set(OPTIONAL)
-
-    def blocks(results: Iterator[Parsed]) -> Iterator[bytes]:
-        nonlocal words
-        for parsed in results:
-            words += parsed.words
-            missing.intersection_update(parsed.missing)
-            for block in parsed.blocks:
-                if isinstance(block, bytes):
-                    yield block
-                else:
-                    reading.note(block)
-
-    batches = _batches(args, reading, workplace)
-    with closing(parse_batches(batches, workplace, processes=args.threads)) as results:
-        count = _write(blocks(results), format_, args)
-    if words and missing:
-        names = ", ".join(name for name in OPTIONAL if name in missing)
-        remedy = "" if workplace.pipeline is None else "; --tag fills them in"
+    pipeline = load(args.model)
+    corpus = Corpus(pipeline.worker(options, tag=args.tag), processes=args.processes)
+    with closing(corpus.parse(_batches(args, reading, pipeline), reading.note)) as sentences:
+        count = write(sentences, args.output, format_, chosen_look(args, format_))
+    words = corpus.words
+    if words and corpus.missing:
+        remedy = "" if pipeline.tagger is None else "; --tag fills them in"
         print(
-            f"warning: the input has no {names}: 0 of {words:,} words; the model was trained with them{remedy}",
+            f"warning: the input has no {', '.join(corpus.missing)}: 0 of {words:,} words; the model was trained with "
+            f"them{remedy}",
             file=sys.stderr,
         )
     if sys.stderr.isatty() and not on_screen(args):
@@ -148,27 +132,17 @@ def run(args: argparse.Namespace) -> int:
     return reading.close()
 
 
-def _write(blocks: Iterator[bytes], format_: Format, args: argparse.Namespace) -> int:
-    """Write sentences that are given as blocks of CoNLL; return how many."""
-    from tanglewood.treebank.conllu import write_blocks
-    from tanglewood.treebank.sentence import Sentence
-
-    if format_.name == "conllu":
-        return write_blocks(blocks, args.output)
-    return write(map(Sentence, blocks), args.output, format_, chosen_look(args, format_))
-
-
-def _batches(args: argparse.Namespace, reading: Reading, workplace: BatchParser) -> Iterator[Batch | Piece]:
+def _batches(args: argparse.Namespace, reading: Reading, pipeline: Pipeline) -> Iterator[Batch | Piece]:
     """Give the sentences of all input: of treebanks as they stand there, of texts as the pipeline finds them."""
     from tanglewood.files import opened
-    from tanglewood.pipeline import Piece, needed
+    from tanglewood.text.batches import Piece
     from tanglewood.text.reading import Seen, read_text
     from tanglewood.treebank.conllu import read_batches
 
     number = 1
     for item in args.files or ["-"]:
         if is_text(item, command=args.command, forced=args.text):
-            for piece in needed(workplace.pipeline, args.model).pieces([item], number=number, lines=args.lines):
+            for piece in pipeline.pieces([item], number=number, lines=args.lines):
                 yield piece
                 number = piece.number + len(piece.sentences)
             continue
@@ -180,7 +154,6 @@ def _batches(args: argparse.Namespace, reading: Reading, workplace: BatchParser)
                 batches = read_batches(seen.as_stream())
             else:
                 document = "" if item == "-" else name
-                pipeline = needed(workplace.pipeline, args.model)
                 text = read_text(seen.as_stream(), name)
                 batches = pipeline.pieces(text, document=document, number=number, lines=args.lines)
             for batch in batches:

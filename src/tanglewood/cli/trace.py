@@ -70,9 +70,9 @@ def run(args: argparse.Namespace) -> int:
         reading.close()
     if follow:
         use_one_matrix_thread()
-        from tanglewood.parser import load
+        from tanglewood.pipeline import load
 
-        parser = load(args.model)
+        parser = load(args.model).parser
         system = parser.model.actions.system
         found = trace_model(parser, sentence)
     else:

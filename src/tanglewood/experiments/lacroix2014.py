@@ -30,7 +30,7 @@ from tanglewood.experiments.running import (
     statistics,
     train,
 )
-from tanglewood.pipeline import with_tags
+from tanglewood.text.batches import with_tags
 from tanglewood.text.tagger import TaggerOptions, tag_scores, train_tagger
 from tanglewood.training.folds import deal_out
 from tanglewood.treebank.sentence import Sentence

@@ -304,7 +304,7 @@ def train(config: Config, sentences: Sequence[Sentence], dev: Sequence[Sentence]
 
     for progress in training.run(tell=tell):
         step(0.9 * progress.epoch / progress.epochs, f"epoch {progress.epoch} of {progress.epochs}")
-    return progress.parser
+    return training.best_parser()
 
 
 def projective(sentences: Iterable[Sentence]) -> list[Sentence]:

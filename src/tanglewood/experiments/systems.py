@@ -201,7 +201,7 @@ def run(
             seed=learning.seed,
             tag_column=TAG_COLUMN,
             folder=taggers,
-            report=lambda text: step(0.0, " ".join(text.split())),
+            report=lambda text: step(0.0, " ".join(str(text).split())),
         )
         tagger, sentences, dev = prepare_tags(treebank["train"], treebank["dev"], plan)
         return {"train": sentences, "dev": dev, "test": with_tags_of(tagger, treebank["test"], TAG_COLUMN)}

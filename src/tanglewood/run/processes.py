@@ -1,4 +1,4 @@
-"""Processes that parse batches: each has the model for itself, and what comes back is put in order again."""
+"""Work that is shared out to processes: what comes back is in order, and no process outlives its parent."""
 
 from __future__ import annotations
 
@@ -8,44 +8,69 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import wait
+from typing import Any, TypeVar
 
-from tanglewood.errors import TanglewoodError, WorkerError
-from tanglewood.pipeline import Piece
-from tanglewood.run.corpus import BatchParser, Parsed, Recipe
-from tanglewood.treebank.conllu import Batch
+from tanglewood.errors import ArgumentError, ConfigError, WorkerError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
-def parse_in_processes(
-    batches: Iterable[Batch | Piece], workplace: BatchParser, processes: int, method: str | None
-) -> Generator[Parsed]:
-    """Parse batches in order; forked processes inherit the workplace, others load the model anew."""
+def checked(processes: int) -> int:
+    """Return the number of processes, or raise an error if it is none."""
+    if not isinstance(processes, int) or isinstance(processes, bool):
+        raise ArgumentError(f"processes={processes!r}: it should be a whole number, 1 or more")
+    if processes < 1:
+        raise ConfigError(f"the number of processes must be 1 or more, not {processes}")
+    return processes
+
+
+def in_order(
+    work: Callable[[Item], Result],
+    items: Iterable[Item],
+    *,
+    processes: int = 1,
+    method: str | None = None,
+    prepare: Callable[[], object] | None = None,
+) -> Generator[Result]:
+    """Give what the work makes of each item, in order; the same for any number of processes.
+
+    No more than two items a process are read ahead, so that memory stays flat however many there are. Forked processes
+    inherit the work, others are sent it once: it can be pickled, as can items and results. ``method`` is how processes
+    are started: "fork", "spawn" or "forkserver"; by default fork where it is safe. Each calls ``prepare`` first.
+    """
+    if checked(processes) == 1:
+        yield from map(work, items)
+        return
     if method is None:
         method = "fork" if sys.platform == "linux" and threading.active_count() == 1 else "spawn"
-    initial = (workplace if method == "fork" else None, workplace.recipe)
-    pool = ProcessPoolExecutor(processes, multiprocessing.get_context(method), initializer=_begin, initargs=initial)
-    source = iter(batches)
-    waiting: deque[Future[Parsed]] = deque()
+    context = multiprocessing.get_context(method)
+    pool = ProcessPoolExecutor(processes, context, initializer=_begin, initargs=(work, prepare))
+    source = iter(items)
+    waiting: deque[Future[Result]] = deque()
     failure: Exception | None = None
     more = True
     try:
         while more or waiting:
             while more and len(waiting) < 2 * processes:
                 try:
-                    batch = next(source, None)
-                except (TanglewoodError, OSError) as error:
-                    failure, batch = error, None  # what was read before comes first
-                if batch is None:
+                    item = next(source)
+                except StopIteration:
                     more = False
+                except Exception as error:
+                    failure, more = error, False  # what was read before comes first
                 else:
-                    waiting.append(pool.submit(_work, batch))
+                    waiting.append(pool.submit(_do, item))
             if waiting:
                 yield waiting.popleft().result()
     except BrokenProcessPool:
-        problem = "a process that parses ended without a word, perhaps because memory ran out; try fewer threads"
+        problem = "a process ended without a word, perhaps because memory ran out; try fewer processes"
+        if method != "fork":
+            problem += ' (or does the script start them outside of `if __name__ == "__main__":`?)'
         raise WorkerError(problem) from None
     finally:
         pool.shutdown(cancel_futures=True)
@@ -53,19 +78,17 @@ def parse_in_processes(
         raise failure
 
 
-_mine: BatchParser  # in a process that parses
+_mine: Callable[[Any], Any]  # the work of this process
 
 
-def _begin(inherited: BatchParser | None, recipe: Recipe | None) -> None:
+def _begin(work: Callable[[Any], Any], prepare: Callable[[], object] | None) -> None:
     """Prepare a process for its work."""
     global _mine  # noqa: PLW0603 - a process has one
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that reads and writes
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    if inherited is None:
-        assert recipe is not None
-        model, choices, stop, tag = recipe
-        inherited = BatchParser.load(model, choices, stop=stop, tag=tag)
-    _mine = inherited
+    _mine = work
+    if prepare is not None:
+        prepare()
 
 
 def _end_with_parent() -> None:
@@ -75,5 +98,5 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _work(batch: Batch | Piece) -> Parsed:
-    return _mine.parse(batch)
+def _do(item: Any) -> Any:  # noqa: ANN401 - whatever the work takes and gives
+    return _mine(item)

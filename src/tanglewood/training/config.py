@@ -11,19 +11,22 @@ from typing import Any
 from tanglewood.decoders import SEARCHES
 from tanglewood.errors import ConfigError
 from tanglewood.learners import learner_class, learner_entry
+from tanglewood.systems import make_system
+
+PIPELINE_LAYERS = 2  # of LSTMs, for parsers of text: 83.5 instead of 83.1 LAS on English-EWT dev with predicted tags
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """ParseOptions of a training run; what is left empty is chosen to fit the data or the system."""
+    """What a training run may choose; what is left empty is chosen to fit the data or the system."""
 
-    system: str = ""  # swap or, for a model of arcs, attardi-alls0s1
+    system: str = ""  # swap or, for a graph-based model, attardi-alls0s1
     options: Mapping[str, Any] = field(default_factory=dict)  # of the system
     oracle: str = ""
     single_root: bool | None = None
     pseudo_projective: str = ""
     learner: str = ""  # network or, if there is a search over arcs, arcs
-    search: str = ""  # of a model of arcs: the decoder it learns with and, if nothing else is said, parses with
+    search: str = ""  # of a graph-based model: the decoder it learns with and, if nothing else is said, parses with
     stacked: str = ""  # model file of a parser whose trees a graph-based learner looks at
     folds: int = 5  # in which the training data are parsed by parsers like the stacked one
     seed: int = 1
@@ -55,6 +58,24 @@ class Config:
         if self.beam > 1 and not entry.beam:
             raise ConfigError(f"an {learner} model counts votes, which do not add up to probabilities: no beam")
         return replace(self, learner=learner, system=self.system or "swap")
+
+    def check(self) -> None:
+        """Raise ConfigError if there is no such system, option, learner or setting."""
+        complete = self.completed()
+        make_system(complete.system, **complete.options)
+        complete.learner_options()
+
+    @property
+    def tag_column(self) -> str:
+        """The column whose tags the system gives, from the candidates of a tagger; mostly there is none."""
+        complete = self.completed()
+        return make_system(complete.system, **complete.options).tag_column
+
+    def for_predicted_tags(self) -> Config:
+        """Return the choices for a parser of tags that may be wrong: the words around must then say more."""
+        if self.completed().learner != "network":
+            return self
+        return replace(self, settings={"layers": PIPELINE_LAYERS, **self.settings})
 
     def learner_options(self) -> Any:  # noqa: ANN401 - the options class of the learner
         """Return the learner's options, checked."""
@@ -98,7 +119,11 @@ def read_config(path: str | None, overrides: list[str], config: Config | None = 
         if not isinstance(place, dict):
             raise ConfigError(f"--set {override!r}: {table!r} is a value, not a table")
         place[name] = parsed
-    config = config or Config()
+    return updated(config or Config(), given)
+
+
+def updated(config: Config, given: Mapping[str, Any]) -> Config:
+    """Return the choices with others in their place; what is no field of Config is a setting of the learner."""
     own = {option.name for option in fields(Config)}
     for key in ("settings", "options"):
         if not isinstance(given.get(key, {}), dict):

@@ -7,21 +7,24 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from tanglewood.core.actions import Actions
+from tanglewood.core.system import TransitionSystem
 from tanglewood.decoders import make_decoder
 from tanglewood.errors import ConfigError, ModelError
 from tanglewood.learners import learner_class
 from tanglewood.learners.base import Example, Learner, Model, StackedTree
 from tanglewood.learners.tag_candidates import Tagging, tags_to_give
-from tanglewood.measure.scores import Evaluation, evaluate
+from tanglewood.measure.scores import evaluate
 from tanglewood.ml.words import OPTIONAL, Columns, words_of
 from tanglewood.parser import Parser, stacked_tree, stacked_trees
 from tanglewood.store import load_model, save_model
 from tanglewood.systems import make_system
 from tanglewood.training.config import Config
+from tanglewood.training.progress import Progress, Report, quiet
 from tanglewood.training.stacking import parse_by_folds
 from tanglewood.transforms.pseudo_projective import Scheme, fitting_scheme, projectivize
 from tanglewood.treebank.sentence import Sentence
@@ -35,111 +38,144 @@ RARE_LABEL = 5  # likewise, occurrences of a decorated label
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """How training stands after an epoch; ``parser`` is the best so far (the last one, if there is no dev set)."""
+class Lesson:
+    """What a learner is given: what is to be learnt, examples of it, and what was noticed about the data."""
 
-    epoch: int
-    epochs: int
-    loss: float
-    scores: Evaluation | None
-    is_best: bool
-    parser: Parser
-    seconds: float
+    actions: Actions
+    examples: list[Example]
+    scheme: Scheme | None
+    columns: list[str]  # those of LEMMA, UPOS, XPOS and FEATS that hold something
+    warnings: list[str]
 
 
 class Training:
-    """One training run: data prepared, warnings gathered, ready to loop."""
+    """One training run of a parser. The data is prepared when that is first needed, by `prepare` or `run`."""
 
     def __init__(
-        self,
-        config: Config,
-        train: Sequence[Sentence],
-        dev: Sequence[Sentence] = (),
-        report: Callable[[str], None] = lambda _: None,
+        self, config: Config, train: Sequence[Sentence], dev: Sequence[Sentence] = (), report: Report = quiet
     ) -> None:
-        if not train:
-            raise ConfigError("there is no sentence to train on")
-        config = config.completed()
-        self.config = config
+        self.config = config.completed()
+        self.train = train
         self.dev = dev
-        self.warnings: list[str] = []
-        trees = [sentence.tree for sentence in train]
-        single_root = config.single_root
-        if single_root is None:
-            single_root = all(len(tree.roots()) == 1 for tree in trees)
-        system = make_system(config.system, **config.options, single_root=single_root)
-        self.oracle_name = "" if config.search else config.oracle or system.training_oracle()
-        self.teacher: Any = (
-            make_decoder(config.search, system, max_bytes=TRAINING_BYTES)
-            if config.search
-            else system.oracle(self.oracle_name)
-        )
-        self.scheme: Scheme | None = None
-        self._warn_rare(trees)
-        if config.pseudo_projective:
-            self.scheme = fitting_scheme(config.pseudo_projective, {label for tree in trees for label in tree.labels})
-            trees = [projectivize(tree, self.scheme) for tree in trees]
-            self._warn_decorated(trees)
-        tags = {tag for sentence in train for tag in tags_to_give(system, sentence)}
-        self.actions = Actions.of(system, trees, tags)
-        self.options = config.learner_options().resolved(sum(map(len, train)))
-        self.stacked = Parser.load(config.stacked) if config.stacked else None
-        others: list[StackedTree | None] = [None] * len(train)
-        if self.stacked is not None:
-            parsed = parse_by_folds(self.stacked, train, config.folds, _train, report)
-            others = [stacked_tree(tree, self.actions) for tree in parsed]
-        self.examples = [
-            Example(words_of(sentence), list(tree.heads), self.actions.label_numbers(tree), other)
-            for sentence, tree, other in zip(train, trees, others, strict=True)
-        ]
-        if tags:
-            self.examples = list(map(_with_tags(self.actions), self.examples, train))
-            if not any(KEY in misc for sentence in train for misc in sentence.misc):
-                self.warnings.append(f"the training data has no {KEY} in MISC: gold tags are the only choice")
-        columns = Columns()
-        for example in self.examples:
-            columns.add(example.words)
-        if columns.empty:
-            self.warnings.append(f"the training data has no {', '.join(columns.empty)}: the parser will not use them")
-        self.learner: Learner = learner_class(config.learner, "Learner").begin(
-            self.actions, train, self.options, config.seed, stacked=self.stacked is not None
-        )
-        self.description: dict[str, Any] = {
-            **config.as_dict(),
-            "oracle": self.oracle_name,
-            "single_root": single_root,
-            "columns": [name for name in OPTIONAL if name not in columns.empty],
-            "train_sentences": len(train),
-            "train_words": sum(map(len, train)),
-            "train_sha256": _fingerprint(train),
-            "dev_sha256": _fingerprint(dev),
-            "stacked_sha256": hashlib.sha256(Path(config.stacked).read_bytes()).hexdigest() if config.stacked else "",
-        }
+        self.report = report
         self.best: tuple[float, Parser] | None = None
         self.epoch = 0
 
-    def _warn_rare(self, trees: Sequence[Tree]) -> None:
-        crossing = sum(len(tree.nonprojective_arcs()) for tree in trees)
-        if crossing < RARE_ARCS:
-            arcs = "no non-projective arc" if not crossing else f"only {crossing} non-projective arcs"
-            self.warnings.append(f"the training data has {arcs}: the parser will hardly learn to cross arcs")
+    def prepare(self) -> Training:
+        """Do all that comes before the first epoch; what is wrong with configuration or data is raised here."""
+        _ = self.teacher, self.options, self.lesson, self.learner, self.description
+        return self
 
-    def _warn_decorated(self, trees: Sequence[Tree]) -> None:
-        assert self.scheme is not None
-        counts = Counter(label for tree in trees for label in tree.labels[1:])
-        decorated = {label: counts[label] for label in self.scheme.clashes(counts)}
-        rare = [label for label, count in decorated.items() if count < RARE_LABEL]
-        if rare:
-            self.warnings.append(
-                f"{len(rare)} of {len(decorated)} decorated labels occur fewer than {RARE_LABEL} times and will hardly "
-                f"be learnt: {', '.join(rare[:5])}{', ...' if len(rare) > 5 else ''}"
-            )
+    @cached_property
+    def system(self) -> TransitionSystem:
+        """The system, with one root if that is asked for or all trees have one."""
+        if not self.train:
+            raise ConfigError("there is no sentence to train on")
+        single_root = self.config.single_root
+        if single_root is None:
+            single_root = all(len(sentence.tree.roots()) == 1 for sentence in self.train)
+        return make_system(self.config.system, **self.config.options, single_root=single_root)
+
+    @cached_property
+    def oracle_name(self) -> str:
+        """The oracle that a transition-based model learns from."""
+        return "" if self.config.search else self.config.oracle or self.system.training_oracle()
+
+    @cached_property
+    def teacher(self) -> Any:  # noqa: ANN401 - Oracle or Decoder
+        """The oracle, or the decoder whose mistakes a graph-based model learns from."""
+        if self.config.search:
+            return make_decoder(self.config.search, self.system, max_bytes=TRAINING_BYTES)
+        return self.system.oracle(self.oracle_name)
+
+    @cached_property
+    def options(self) -> Any:  # noqa: ANN401 - the options class of the learner
+        """The learner's options, with what is left open chosen for the size of the data."""
+        return self.config.learner_options().resolved(sum(map(len, self.train)))
+
+    @cached_property
+    def stacked(self) -> Parser | None:
+        """The parser whose trees the learner looks at, if there is one."""
+        return Parser.load(self.config.stacked) if self.config.stacked else None
+
+    @cached_property
+    def lesson(self) -> Lesson:
+        """The examples, and what they are examples of."""
+        trees = [sentence.tree for sentence in self.train]
+        warnings = _rare_arcs(trees)
+        scheme: Scheme | None = None
+        if self.config.pseudo_projective:
+            labels_used = {label for tree in trees for label in tree.labels}
+            scheme = fitting_scheme(self.config.pseudo_projective, labels_used)
+            trees = [projectivize(tree, scheme) for tree in trees]
+            warnings += _rare_labels(trees, scheme)
+        tags = {tag for sentence in self.train for tag in tags_to_give(self.system, sentence)}
+        actions = Actions.of(self.system, trees, tags)
+        others: list[StackedTree | None] = [None] * len(self.train)
+        if self.stacked is not None:
+            parsed = parse_by_folds(self.stacked, self.train, self.config.folds, _train, self.report)
+            others = [stacked_tree(tree, actions) for tree in parsed]
+        examples = [
+            Example(words_of(sentence), list(tree.heads), actions.label_numbers(tree), other)
+            for sentence, tree, other in zip(self.train, trees, others, strict=True)
+        ]
+        if actions.tags:
+            examples = list(map(_with_tags(actions), examples, self.train))
+            if not any(KEY in misc for sentence in self.train for misc in sentence.misc):
+                warnings.append(f"the training data has no {KEY} in MISC: gold tags are the only choice")
+        columns = Columns()
+        for example in examples:
+            columns.add(example.words)
+        if columns.empty:
+            warnings.append(f"the training data has no {', '.join(columns.empty)}: the parser will not use them")
+        return Lesson(actions, examples, scheme, [name for name in OPTIONAL if name not in columns.empty], warnings)
+
+    @property
+    def actions(self) -> Actions:
+        """What is to be learnt."""
+        return self.lesson.actions
+
+    @property
+    def examples(self) -> list[Example]:
+        """What it is learnt from."""
+        return self.lesson.examples
+
+    @property
+    def warnings(self) -> list[str]:
+        """What was noticed about the data."""
+        return self.lesson.warnings
+
+    @cached_property
+    def learner(self) -> Learner:
+        """The learner, which has learnt as many epochs as were run."""
+        kind = learner_class(self.config.learner, "Learner")
+        learner: Learner = kind.begin(
+            self.actions, self.train, self.options, self.config.seed, stacked=self.stacked is not None
+        )
+        return learner
+
+    @cached_property
+    def description(self) -> dict[str, Any]:
+        """What the parser is made from, as plain data."""
+        stacked = self.config.stacked
+        return {
+            **self.config.as_dict(),
+            "oracle": self.oracle_name,
+            "single_root": bool(self.system.single_root),
+            "columns": self.lesson.columns,
+            "train_sentences": len(self.train),
+            "train_words": sum(map(len, self.train)),
+            "train_sha256": _fingerprint(self.train),
+            "dev_sha256": _fingerprint(self.dev),
+            "stacked_sha256": hashlib.sha256(Path(stacked).read_bytes()).hexdigest() if stacked else "",
+        }
 
     def run(self, *, threads: int = 1, tell: Callable[[float], None] | None = None) -> Iterator[Progress]:
         """Learn epoch by epoch; each yields the progress made. The dev set is parsed with so many threads.
 
         Learners whose epochs take long tell in between which share of the epoch is done.
         """
+        self.prepare()
         if tell is not None:
             self.learner.tell = tell
         while self.epoch < self.options.epochs:
@@ -165,7 +201,13 @@ class Training:
                 self.best = (0.0 if scores is None else scores.las, self._parser(parser.model, described))
             assert self.best is not None
             seconds = time.perf_counter() - began
-            yield Progress(self.epoch, self.options.epochs, loss, scores, is_best, self.best[1], seconds)
+            yield Progress(self.epoch, self.options.epochs, loss, seconds, scores, is_best, self.best[1])
+
+    def best_parser(self) -> Parser:
+        """Return the best parser so far; without a dev set the last one."""
+        if self.best is None:
+            raise ConfigError("nothing was learnt")
+        return self.best[1]
 
     def _calibrate(self, parser: Parser) -> None:
         """Let a graph-based model find out on dev how sure it may be."""
@@ -182,7 +224,7 @@ class Training:
         )
 
     def _parser(self, model: Model, description: Mapping[str, Any]) -> Parser:
-        return Parser(model, description, self.scheme, self.stacked)
+        return Parser(model, description, self.lesson.scheme, self.stacked)
 
     def save_checkpoint(self, path: str | Path) -> None:
         """Write all that `resume` needs to go on as if nothing had happened."""
@@ -215,9 +257,32 @@ class Training:
 
 def _train(config: Config, sentences: Sequence[Sentence]) -> Parser:
     """Return the parser of the last epoch."""
-    for progress in Training(config, sentences).run():
-        parser = progress.parser
-    return parser
+    training = Training(config, sentences)
+    for _ in training.run():
+        pass
+    return training.best_parser()
+
+
+def _rare_arcs(trees: Sequence[Tree]) -> list[str]:
+    """Return a warning if there are few arcs that cross."""
+    crossing = sum(len(tree.nonprojective_arcs()) for tree in trees)
+    if crossing >= RARE_ARCS:
+        return []
+    arcs = "no non-projective arc" if not crossing else f"only {crossing} non-projective arcs"
+    return [f"the training data has {arcs}: the parser will hardly learn to cross arcs"]
+
+
+def _rare_labels(trees: Sequence[Tree], scheme: Scheme) -> list[str]:
+    """Return a warning if there are decorated labels that are rare."""
+    counts = Counter(label for tree in trees for label in tree.labels[1:])
+    decorated = {label: counts[label] for label in scheme.clashes(counts)}
+    rare = [label for label, count in decorated.items() if count < RARE_LABEL]
+    if not rare:
+        return []
+    return [
+        f"{len(rare)} of {len(decorated)} decorated labels occur fewer than {RARE_LABEL} times and will hardly "
+        f"be learnt: {', '.join(rare[:5])}{', ...' if len(rare) > 5 else ''}"
+    ]
 
 
 def _with_tags(actions: Actions) -> Callable[[Example, Sentence], Example]:

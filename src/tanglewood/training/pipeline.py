@@ -17,15 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from tanglewood.errors import ModelError
-from tanglewood.measure.clock import minutes
-from tanglewood.pipeline import with_tags
+from tanglewood.ml.threads import keep_one_matrix_thread
 from tanglewood.store import load_model, save_model
+from tanglewood.text.batches import with_tags
 from tanglewood.text.tagger import Tagger, TaggerOptions, TagProgress, Tags, train_tagger
 from tanglewood.text.tokenizer import Tokenizer
 from tanglewood.training.folds import deal_out
+from tanglewood.training.progress import Report, TaggerProgress, quiet
 from tanglewood.treebank.sentence import Sentence
-
-Report = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ class TagPlan:
     processes: int = 1
     tag_column: str = ""
     folder: Path | None = None
-    report: Report = lambda _: None
+    report: Report = quiet
 
     def parts(self, train: Sequence[Sentence], dev: Sequence[Sentence]) -> _Parts:
         """Return the finished parts of learning from this data."""
@@ -130,8 +129,6 @@ class _Parts:
     def __init__(self, folder: Path | None, made_from: Mapping[str, Any]) -> None:
         self.folder = folder
         self.made_from = made_from
-        if folder is not None:
-            folder.mkdir(exist_ok=True)
 
     def has(self, name: str) -> bool:
         return self.folder is not None and (self.folder / f"{name}.tw").exists()
@@ -142,6 +139,7 @@ class _Parts:
         """Return arrays and settings of a part."""
         if self.folder is None:
             return make()
+        self.folder.mkdir(exist_ok=True)
         path = self.folder / f"{name}.tw"
         if not path.exists():
             arrays, settings = make()
@@ -166,7 +164,7 @@ class _Job:
     seed: int
     tag_column: str
 
-    def run(self, report: Report = lambda _: None) -> list[list[Tags]]:
+    def run(self, report: Report = quiet) -> list[list[Tags]]:
         """Return the tags."""
         steps = train_tagger([Sentence(block) for block in self.learnt], (), self.options, self.seed)
         tagger = _last(steps, report, self.name).tagger
@@ -183,24 +181,25 @@ def _tag_folds(jobs: Sequence[_Job], processes: int, report: Report) -> Iterator
         yield from (job.run(report) for job in jobs)
         return
     context = multiprocessing.get_context("spawn")
-    # Ctrl-C ends the processes, too; what they have finished is kept.
-    default = (signal.SIGINT, signal.SIG_DFL)
-    with ProcessPoolExecutor(processes, context, initializer=signal.signal, initargs=default) as pool:
+    with ProcessPoolExecutor(processes, context, initializer=_begin) as pool:
         for job, result in zip(jobs, pool.map(_Job.run, jobs), strict=True):
             report(f"{job.name}: done")
             yield result
+
+
+def _begin() -> None:
+    """Prepare a process: Ctrl-C ends it, too; what is finished is kept."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    keep_one_matrix_thread()
 
 
 def _last(steps: Iterator[TagProgress], report: Report, name: str) -> TagProgress:
     """Return the last progress of a tagger, and report each."""
     began = time.perf_counter()
     for progress in steps:
-        text = f"{name}: epoch {progress.epoch:2}/{progress.epochs}  loss {progress.loss:.3f}"
-        if progress.scores is not None:
-            found = progress.scores
-            text += (
-                f"  dev UPOS {found.upos:.2f}  XPOS {found.xpos:.2f}  FEATS {found.feats:.2f}  lemma {found.lemma:.2f}"
-            )
-        left = (time.perf_counter() - began) / progress.epoch * (progress.epochs - progress.epoch)
-        report(f"{text}  {minutes(left)} left")
+        ended = time.perf_counter()
+        report(
+            TaggerProgress(progress.epoch, progress.epochs, progress.loss, ended - began, progress.scores, part=name)
+        )
+        began = ended
     return progress

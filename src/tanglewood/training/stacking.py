@@ -10,6 +10,7 @@ from tanglewood.errors import ConfigError
 from tanglewood.parser import Parser
 from tanglewood.training.config import Config
 from tanglewood.training.folds import deal_out
+from tanglewood.training.progress import Report
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tree import Tree
 
@@ -22,7 +23,7 @@ def config_of(description: Mapping[str, Any]) -> Config:
 
 
 def parse_by_folds(
-    stacked: Parser, sentences: Sequence[Sentence], folds: int, train: Train, report: Callable[[str], None]
+    stacked: Parser, sentences: Sequence[Sentence], folds: int, train: Train, report: Report
 ) -> list[Tree]:
     """Return the trees that parsers like the stacked one give sentences which they have not been trained on.
 

@@ -2,9 +2,9 @@
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, NoReturn, Protocol
 
 from tanglewood.errors import ConfigError, FormatError, LocatedError
 from tanglewood.files import DAMAGED, READ_SIZE, Source, check_source, damaged, opened, writing
@@ -61,6 +61,25 @@ class Batch(NamedTuple):
 
     file: str
     blocks: list[tuple[int, bytes]]
+
+    def tagged(self, tagging: "Filling") -> "list[Sentence | LocatedError]":
+        """Return the sentences, with tags if they are to be filled in, and what is wrong with those that are none."""
+        items: list[Sentence | LocatedError] = []
+        for line, block in self.blocks:
+            try:
+                sentence, _ = parse_block(block, self.file, line)
+                sentence.check_heads_written()
+                items.append(sentence)
+            except LocatedError as error:
+                items.append(error)
+        return tagging.filled(items)
+
+
+class Filling(Protocol):
+    """What fills in the tags of sentences, if that was asked for."""
+
+    def filled(self, items: "Sequence[Sentence | LocatedError]") -> "list[Sentence | LocatedError]":
+        """Return the sentences with their tags, and errors as they are."""
 
 
 def read_batches(source: Source) -> Iterator[Batch]:
@@ -206,14 +225,9 @@ def write(sentences: "SentenceSource", target: Source) -> int:
     """
     from tanglewood.treebank.sources import sentences_from
 
-    return write_blocks((sentence.to_bytes() for sentence in sentences_from(sentences, trees=False)), target)
-
-
-def write_blocks(blocks: Iterable[bytes], target: Source) -> int:
-    """Write sentences that are given as the bytes of their blocks; see :func:`write`."""
     count = 0
     with writing(target) as out:
-        for block in joined(blocks):
+        for block in joined(sentence.to_bytes() for sentence in sentences_from(sentences, trees=False)):
             out.write(block)
             if out is sys.stdout.buffer:
                 out.flush()  # who reads our pipe may wait for this sentence before writing the next

@@ -1,4 +1,4 @@
-"""Models as the playground uses them: a parser, and for raw text the pipeline around it."""
+"""Models as the playground uses them: pipelines, of which some take raw text."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from tanglewood.decoders.options import ParseOptions
 from tanglewood.errors import ConfigError
-from tanglewood.parser import ParseOptions, Parser
-from tanglewood.pipeline import PieceTagger, Pipeline, load_parts
+from tanglewood.parser import Parser
+from tanglewood.pipeline import Pipeline
+from tanglewood.text.batches import Sentences
+from tanglewood.treebank.chunks import in_chunks
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tree import Tree
 
@@ -28,34 +31,38 @@ class Parsed(NamedTuple):
 
     sentence: Sentence
     nbest: Sequence[tuple[Tree, float]] = ()
-    confidence: Sequence[float] = ()
+    confidence: Sequence[float | None] = ()
 
 
 class Model:
-    """A parser and, if the model file has one, the pipeline that splits and tags text; it serves all threads."""
+    """A pipeline; it serves all threads."""
 
-    def __init__(self, parser: Parser, pipeline: Pipeline | None = None) -> None:
-        self.parser = parser
+    def __init__(self, pipeline: Pipeline) -> None:
         self.pipeline = pipeline
 
     @classmethod
     def load(cls, path: str | Path | None = None) -> Model:
         """Read a model file, by default the one that comes with tanglewood."""
-        return cls(*load_parts(path))
+        return cls(Pipeline.load(path))
+
+    @property
+    def parser(self) -> Parser:
+        """The parser of tagged words."""
+        return self.pipeline.parser
 
     def tag_text(self, text: str) -> Iterator[Sentence]:
         """Split text into sentences and words, and tag them, no more at a time than are asked for."""
-        if self.pipeline is None:
+        if self.pipeline.tokenizer is None:
             raise ConfigError("this model has a parser only, which needs words and tags: send CoNLL-U")
-        worker = PieceTagger(self.pipeline)
+        worker = self.pipeline.worker()
         for piece in self.pipeline.pieces([text]):
             yield from worker.sentences(piece)
 
     def tag(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """Fill the columns of tags that hold nothing, if the model can."""
-        if self.pipeline is None:
+        if self.pipeline.tagger is None:
             return list(sentences)
-        return PieceTagger(self.pipeline).tag(sentences)
+        return self.pipeline.worker(tag=True).sentences(Sentences(sentences))
 
     def parse(self, sentences: Sequence[Sentence], search: Search | None = None) -> Iterator[Parsed]:
         """Give tagged sentences their trees, as the command parse does.
@@ -64,33 +71,17 @@ class Model:
         """
         search = search or Search()
         # One tree has no log-probability of its own: two are asked for then.
-        choices = ParseOptions(
-            beam=search.beam, nbest=max(search.nbest, 2) if search.nbest else 1, confidence=search.confidence
-        )
-        worker = self.parser.worker(choices if self.pipeline is None else self.pipeline.resolved(choices))
-        return (_parsed(found, search) for some in _together(sentences) for found in worker.parse(some))
-
-
-def _together(sentences: Sequence[Sentence]) -> Iterator[list[Sentence]]:
-    """Group sentences into what is parsed at once."""
-    some: list[Sentence] = []
-    words = 0
-    for sentence in sentences:
-        some.append(sentence)
-        words += len(sentence)
-        if words >= TOGETHER:
-            yield some
-            some, words = [], 0
-    if some:
-        yield some
+        nbest = max(search.nbest, 2) if search.nbest else 1
+        options = ParseOptions(beam=search.beam, nbest=nbest, confidence=search.confidence)
+        worker = self.pipeline.worker(options).parser
+        return (_parsed(found, search) for some in in_chunks(sentences, most=TOGETHER) for found in worker.parse(some))
 
 
 def _parsed(found: Sequence[Sentence], search: Search) -> Parsed:
-    """Take apart what the parser writes into comments and the last column."""
-    best = found[0]
-    confidence = [float(_after("Confidence=", misc.split("|"))) for misc in best.misc] if search.confidence else ()
+    """Take apart what the parser writes into comments."""
     trees = [(one.tree, float(_after("log_probability = ", one.comments))) for one in found[: search.nbest or 0]]
-    return Parsed(best, trees, confidence)
+    confidence = [word.confidence for word in found[0]] if search.confidence else ()
+    return Parsed(found[0], trees, confidence)
 
 
 def _after(key: str, parts: Sequence[str]) -> str:

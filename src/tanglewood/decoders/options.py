@@ -1,0 +1,72 @@
+"""The options of a search, as the command line, the page and Python give them; nothing else is loaded for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TypedDict
+
+from tanglewood.decoders import MOST_MEMORY
+from tanglewood.errors import ArgumentError, ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class ParseOptions:
+    """How to search for trees.
+
+    A transition-based model searches greedily or with a ``beam`` (None: as wide as suits the model, see
+    `Parser.resolved`). With ``nbest`` each sentence comes up to that many times, the best tree first, with comments
+    ``# nbest`` and ``# log_probability``.
+
+    A graph-based model takes the ``search`` it was trained with, or another one of the registry. With ``min_risk``
+    it gives the tree that is expected to have the most heads right. Sentences longer than ``max_length`` words (0: any
+    length), or that need more than ``max_memory`` bytes, get the best of all trees; a comment ``# search`` then says
+    so, and with ``show_search`` every sentence has one.
+
+    With ``confidence`` MISC gets ``Confidence=``: the probability of the word's head among all trees (projective ones
+    with "eisner"); from a transition-based model the share of the beam's probability in which the word has this head.
+    """
+
+    search: str = ""
+    beam: int | None = None
+    nbest: int = 1
+    confidence: bool = False
+    min_risk: bool = False
+    max_length: int = 0
+    max_memory: int = MOST_MEMORY
+    show_search: bool = False
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            wanted = type(field.default) if field.default is not None else int
+            if type(value) is not wanted and value is not field.default:
+                raise ArgumentError(f"{field.name}={value!r}: the option should be of type {wanted.__name__}")
+        if min(self.beam or 1, self.nbest) < 1 or self.beam == 0:
+            raise ConfigError(f"beam and nbest must be 1 or more, not {self.beam} and {self.nbest}")
+        if self.max_length < 0 or self.max_memory < 1:
+            raise ConfigError(f"limits of {self.max_length} words and {self.max_memory} bytes let nothing through")
+
+
+class OptionsByName(TypedDict, total=False):
+    """The fields of ParseOptions, as they may be given to functions by name."""
+
+    search: str
+    beam: int | None
+    nbest: int
+    confidence: bool
+    min_risk: bool
+    max_length: int
+    max_memory: int
+    show_search: bool
+
+
+def chosen(options: ParseOptions | None, more: OptionsByName) -> ParseOptions:
+    """Return the options with those that were given by name in their place."""
+    options = ParseOptions() if options is None else options
+    if not isinstance(options, ParseOptions):
+        raise ArgumentError(f"options should be ParseOptions(...), not {options!r}")
+    known = [field.name for field in fields(ParseOptions)]
+    for name in more:
+        if name not in known:
+            raise ArgumentError(f"there is no option {name!r}; the options are {', '.join(known)}")
+    return replace(options, **more)

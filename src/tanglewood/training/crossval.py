@@ -1,0 +1,50 @@
+"""Cross-validation: train on all folds but one, parse that one, and score all of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tanglewood.measure.scores import Scores, aligned, compare
+from tanglewood.training.config import Config
+from tanglewood.training.folds import deal_out
+from tanglewood.training.loop import Training
+from tanglewood.training.pipeline import TagPlan, prepare_tags, with_tags_of
+from tanglewood.treebank.sentence import Sentence
+
+
+class CrossValidation:
+    """Trains as many parsers as there are folds, to which sentences are dealt out at random, by the seed.
+
+    ``total`` are the scores of all folds that are done.
+    """
+
+    def __init__(self, config: Config, sentences: Sequence[Sentence], folds: int) -> None:
+        self.config = config
+        self.sentences = sentences
+        self.folds = folds
+        self.total = Scores()
+
+    def run(self) -> Iterator[Scores]:
+        """Give the scores of each fold."""
+        for places, others in deal_out(self.sentences, self.folds, self.config.seed):
+            held_out = [self.sentences[place] for place in places]
+            rest, words = self._tagged([self.sentences[place] for place in others], held_out)
+            training = Training(self.config, rest)
+            for _ in training.run():
+                pass
+            scores = Scores()
+            parsed = training.best_parser().parse_all(words, beam=self.config.beam)
+            for gold, (found,) in aligned(held_out, [parsed]):
+                comparison = compare(gold, found)
+                scores.add(comparison)
+                self.total.add(comparison)
+            yield scores
+
+    def _tagged(self, rest: list[Sentence], held_out: list[Sentence]) -> tuple[list[Sentence], list[Sentence]]:
+        """Return both with tag candidates if the system gives tags; the taggers of a sentence have not seen it."""
+        column = self.config.tag_column
+        if not column:
+            return rest, held_out
+        plan = TagPlan(seed=self.config.seed, folds=self.config.folds, tag_column=column)
+        tagger, tagged, _ = prepare_tags(rest, (), plan)
+        return tagged, with_tags_of(tagger, held_out, column)

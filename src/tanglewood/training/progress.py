@@ -1,0 +1,74 @@
+"""How training goes: a record after every epoch, whose text is the line that the command line prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tanglewood.measure.clock import minutes
+from tanglewood.measure.scores import Evaluation
+from tanglewood.parser import Parser
+from tanglewood.text.tagger import TagScores
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """An epoch that is over: its number of how many, the mean loss, and how many seconds it took."""
+
+    epoch: int
+    epochs: int
+    loss: float
+    seconds: float
+
+    @property
+    def seconds_left(self) -> float:
+        """About how long the other epochs will take."""
+        return self.seconds * (self.epochs - self.epoch)
+
+    def _line(self, scores: str) -> str:
+        text = f"epoch {self.epoch:2}/{self.epochs}  loss {self.loss:.3f}{scores}"
+        return f"{text}  {self.seconds:.1f} s, {minutes(self.seconds_left)} left"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress(Epoch):
+    """How the parser stands after an epoch: its scores on dev, if there is any, and the best parser so far.
+
+    If there is no dev set that is the last one.
+    """
+
+    scores: Evaluation | None
+    is_best: bool
+    parser: Parser
+    part: str = "parser"
+
+    def __str__(self) -> str:
+        scores = ""
+        if self.scores is not None:
+            column = self.parser.model.actions.system.tag_column
+            scores = f"  dev LAS {self.scores.las:.2f}  UAS {self.scores.uas:.2f}"
+            scores += f"  {column.upper()} {getattr(self.scores, column):.2f}" if column else ""
+            scores += "  *" if self.is_best else "   "
+        return self._line(scores)
+
+
+@dataclass(frozen=True, slots=True)
+class TaggerProgress(Epoch):
+    """How a tagger of a pipeline stands after an epoch; ``part`` says which tagger it is."""
+
+    scores: TagScores | None
+    part: str
+
+    def __str__(self) -> str:
+        scores = ""
+        if self.scores is not None:
+            scores = f"  dev UPOS {self.scores.upos:.2f}  XPOS {self.scores.xpos:.2f}"
+            scores += f"  FEATS {self.scores.feats:.2f}  lemma {self.scores.lemma:.2f}"
+        return f"{self.part}: {self._line(scores)}"
+
+
+Report = Callable[[Progress | TaggerProgress | str], None]  # is told how it goes: after an epoch, or in words
+
+
+def quiet(_: Progress | TaggerProgress | str) -> None:
+    """Say nothing."""

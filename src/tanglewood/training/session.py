@@ -1,0 +1,286 @@
+"""A whole training run: what comes before the parser, the parser, its checkpoints, and the model in the end."""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+from typing import Any
+
+from tanglewood.errors import ArgumentError, ConfigError, given
+from tanglewood.measure.scores import evaluate
+from tanglewood.ml.threads import one_matrix_thread
+from tanglewood.pipeline import Pipeline
+from tanglewood.run.processes import checked
+from tanglewood.systems import SYSTEMS
+from tanglewood.training.config import Config, updated
+from tanglewood.training.loop import Training
+from tanglewood.training.pipeline import Prepared, prepare
+from tanglewood.training.progress import Progress, Report, TaggerProgress, quiet
+from tanglewood.treebank.sentence import Sentence
+from tanglewood.treebank.sources import SentenceSource, sentences_from
+
+
+class Session:
+    """A training run from sentences to a pipeline; a parser that gives tags gets a tagger, whether asked for or not.
+
+    With an ``output`` the model is saved there, and until then what is finished lies beside it, in OUTPUT.parts and
+    OUTPUT.training, from where a run with ``resume`` goes on. ``processes`` taggers are learnt at a time, and as many
+    threads parse the dev set; that changes no result. ``tell`` hears from learners whose epochs take long: the epoch,
+    the share of it that is done, and about how many seconds are left of it.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        train: Sequence[Sentence],
+        dev: Sequence[Sentence] = (),
+        *,
+        pipeline: bool = False,
+        output: str | Path | None = None,
+        resume: bool = False,
+        processes: int = 1,
+        report: Report = quiet,
+        warn: Callable[[str], None] = quiet,
+        tell: Callable[[int, float, float], None] | None = None,
+    ) -> None:
+        self.config = config
+        self.train = train
+        self.dev = dev
+        self.pipeline = pipeline
+        self.output = None if output is None else Path(output)
+        self.resume = resume
+        self.processes = processes
+        self.report = report
+        self.warn = warn
+        self.tell = tell
+        self.training: Training | None = None
+        self._before: Prepared | None = None
+
+    def run(self) -> Pipeline:
+        """Learn everything, save the model if there is an output, and return it."""
+        check_output(self.output)
+        checked(self.processes)
+        training = self.training = self._begun()
+        for progress in training.run(threads=self.processes, tell=self._teller(training)):
+            self.report(progress)
+            self._save_checkpoint(training)
+        model = self.model()
+        if self.output is not None:
+            _save(model, self.output)
+            self._checkpoint.unlink(missing_ok=True)
+            if self._parts.exists():
+                rmtree(self._parts)
+        return model
+
+    def model(self) -> Pipeline:
+        """Return the best model so far."""
+        if self.training is None:
+            raise ConfigError("nothing was learnt")
+        parser = self.training.best_parser()
+        before = self._before
+        return Pipeline(parser) if before is None else Pipeline(parser, before.tagger, before.tokenizer)
+
+    def rescue(self) -> bool:
+        """Save the best model so far, after an interruption; return whether there is one, and an output for it."""
+        if self.output is None or self.training is None or self.training.best is None:
+            return False
+        _save(self.model(), self.output)
+        return True
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether a checkpoint lies beside the output."""
+        return self.output is not None and self._checkpoint.exists()
+
+    def crossing_arcs(self) -> str:
+        """Return in words how well the best parser finds the crossing arcs of dev."""
+        assert self.training is not None
+        dev = self.training.dev
+        parsed = self.training.best_parser().parse_all(dev, threads=self.processes)
+        found = evaluate(dev, parsed).as_dict()
+        gold, predicted = found["nonprojective_gold"], found["nonprojective_predicted"]
+        precision, recall = (_percent(found[f"nonprojective_{score}"]) for score in ("precision", "recall"))
+        return (
+            f"crossing arcs on dev: {gold} in the data, {predicted} predicted, precision {precision}, recall {recall}"
+        )
+
+    @property
+    def _parts(self) -> Path:
+        return Path(f"{self.output}.parts")
+
+    @property
+    def _checkpoint(self) -> Path:
+        return Path(f"{self.output}.training")
+
+    def _begun(self) -> Training:
+        """Return the training run of the parser, prepared, and at the epoch where it goes on."""
+        config, train, dev = self.config, self.train, self.dev
+        if self.pipeline or config.tag_column:
+            before = self._before = self._prepared()
+            config, train, dev = config.for_predicted_tags(), before.train, before.dev
+        training = Training(config, train, dev, self.report).prepare()
+        config = training.config
+        way = f"{config.search} search" if config.search else f"{config.system}, {training.oracle_name} oracle"
+        self.report(
+            f"{len(train):,} sentences, {sum(map(len, train)):,} words; {way}, {config.learner} learner, "
+            f"{len(training.actions.labels)} labels{'' if dev else '; no dev set: the last epoch is kept'}"
+        )
+        for warning in training.warnings:
+            self.warn(warning)
+        if self.resume and self.can_resume:
+            training.resume(self._checkpoint)
+            self.report(f"going on after epoch {training.epoch}")
+        return training
+
+    def _prepared(self) -> Prepared:
+        """Learn what comes before the parser, or take what is finished of it."""
+        if self.output is not None and not self.resume and self._parts.exists():
+            rmtree(self._parts)
+        return prepare(
+            self.train,
+            self.dev,
+            seed=self.config.seed,
+            folds=self.config.folds,
+            processes=self.processes,
+            tag_column=self.config.tag_column,
+            folder=None if self.output is None else self._parts,
+            report=self.report,
+        )
+
+    def _teller(self, training: Training) -> Callable[[float], None] | None:
+        """Return what tells of the epoch, from now on."""
+        if self.tell is None:
+            return None
+        tell = self.tell
+        epoch = training.epoch
+        began = last = time.monotonic()
+
+        def tell_of_epoch(share: float) -> None:
+            nonlocal epoch, began, last
+            if training.epoch != epoch:
+                epoch, began = training.epoch, last
+            last = time.monotonic()
+            tell(epoch + 1, share, (last - began) * (1 - share) / share)
+
+        return tell_of_epoch
+
+    def _save_checkpoint(self, training: Training) -> None:
+        if self.output is None:
+            return
+        try:
+            training.save_checkpoint(self._checkpoint)
+        except OSError as error:  # such as a full disk: what was learnt is still in memory
+            self.warn(f"{self._checkpoint}: {error.strerror or error}; training goes on without it")
+
+
+def check_output(output: str | Path | None) -> None:
+    """Raise an error if there is no folder for a model to be written to."""
+    if output is not None and not Path(output).resolve().parent.is_dir():
+        raise ConfigError(f"{output}: there is no such folder to write the model to")
+
+
+def _save(model: Pipeline, output: Path) -> None:
+    """Write the model; if that fails, write it to the temporary folder and say so in the error."""
+    try:
+        model.save(output)
+    except OSError as error:
+        spare = Path(mkdtemp(prefix="tanglewood-")) / output.name
+        model.save(spare)
+        raise OSError(error.errno, f"{error.strerror or error}; the model is in {spare} instead", str(output)) from None
+
+
+def _percent(value: object) -> str:
+    return f"{value:.1f}%" if isinstance(value, float) else "-"
+
+
+def train(
+    train: SentenceSource,
+    dev: SentenceSource | None = None,
+    *,
+    pipeline: bool = False,
+    system: str = "",
+    oracle: str = "",
+    learner: str = "",
+    search: str = "",
+    seed: int = 1,
+    progress: Callable[[Progress | TaggerProgress], object] | bool = False,
+    processes: int = 1,
+    output: str | Path | None = None,
+    resume: bool = False,
+    **settings: Any,  # noqa: ANN401 - of many types
+) -> Pipeline:
+    """Learn a model from a treebank; the same seed gives the bytes that the command line gives.
+
+    Both treebanks are paths, open binary files, or iterables of sentences or paths; the best epoch on dev is kept,
+    without dev the last. The model parses tagged words or, with ``pipeline``, raw text. ``settings`` are all other
+    choices by name: those of Config, options of the system (``max_degree=1``) and settings of the learner
+    (``epochs=10``). ``progress`` is called with a record after every epoch; True writes lines to standard error. With
+    an ``output`` the model is saved there; see `Session`.
+    """
+    if not (isinstance(progress, bool) or callable(progress)):
+        raise ArgumentError(
+            f"progress should be True, or a function to be called after every epoch, not {given(progress)}"
+        )
+    check_output(output)
+    checked(processes)
+    named = {"system": system, "oracle": oracle, "learner": learner, "search": search, "seed": seed}
+    config = _with_system_options(updated(Config(), {**named, **settings}))
+    config.check()
+    session = Session(
+        config,
+        list(sentences_from(train)),
+        [] if dev is None else list(sentences_from(dev)),
+        pipeline=pipeline,
+        output=output,
+        resume=resume,
+        processes=processes,
+        report=_reporter(progress),
+        warn=_print_warning if progress is True else _warn_caller,
+    )
+    try:
+        with one_matrix_thread():
+            model = session.run()
+    except KeyboardInterrupt:
+        session.rescue()
+        raise
+    if progress is True and session.dev:
+        _print(session.crossing_arcs())
+    return model
+
+
+def _with_system_options(config: Config) -> Config:
+    """Return the choices with options of the system that stand among the learner's settings where they belong."""
+    name = config.completed().system
+    takes = SYSTEMS[name].options if name in SYSTEMS else {}
+    options = {name: value for name, value in config.settings.items() if name in takes}
+    settings = {name: value for name, value in config.settings.items() if name not in takes}
+    return replace(config, options={**config.options, **options}, settings=settings)
+
+
+def _reporter(progress: Callable[[Progress | TaggerProgress], object] | bool) -> Report:
+    if isinstance(progress, bool):
+        return _print if progress else quiet
+
+    def report(event: Progress | TaggerProgress | str) -> None:
+        if not isinstance(event, str):
+            progress(event)
+
+    return report
+
+
+def _print(event: Progress | TaggerProgress | str) -> None:
+    sys.stderr.write(f"{event}\n")
+
+
+def _print_warning(text: str) -> None:
+    _print(f"warning: {text}")
+
+
+def _warn_caller(text: str) -> None:
+    warnings.warn(text, stacklevel=5)  # the caller of train, which calls run, which calls what calls this

@@ -1,0 +1,131 @@
+"""Work shared out to processes: in order, no more read ahead than needed, and errors where they belong."""
+
+from __future__ import annotations
+
+import os
+import threading
+from concurrent.futures import Future
+
+import pytest
+
+from tanglewood.errors import ArgumentError, ConfigError, WorkerError
+from tanglewood.run import processes
+from tanglewood.run.processes import in_order
+
+prepared = []
+
+
+def square(number):
+    return number * number
+
+
+def where(_):
+    return os.getpid(), len(prepared)
+
+
+def die(number):
+    if number == 3:
+        os._exit(9)
+    return number
+
+
+def fail(number):
+    if number == 3:
+        raise KeyError("three")
+    return number
+
+
+def prepare():
+    prepared.append(1)
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", None])
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_results_come_in_order_for_any_number_of_processes(count, method):
+    assert list(in_order(square, range(20), processes=count, method=method)) == [n * n for n in range(20)]
+    assert list(in_order(square, [], processes=count, method=method)) == []
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_each_process_prepares_itself_once_and_this_one_does_nothing(method):
+    found = list(in_order(where, range(30), processes=2, method=method, prepare=prepare))
+    assert {times for _, times in found} == {1}
+    assert os.getpid() not in {process for process, _ in found}
+    assert prepared == []
+
+
+def test_one_process_is_this_one():
+    assert {process for process, _ in in_order(where, range(3))} == {os.getpid()}
+
+
+def test_with_other_threads_around_nothing_is_forked(monkeypatch):
+    methods = []
+    plain = processes.multiprocessing.get_context
+    monkeypatch.setattr(processes.multiprocessing, "get_context", lambda name: methods.append(name) or plain(name))
+    done = threading.Event()
+    other = threading.Thread(target=done.wait)
+    other.start()
+    try:
+        assert list(in_order(square, range(3), processes=2)) == [0, 1, 4]
+    finally:
+        done.set()
+        other.join()
+    assert methods == ["spawn"]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_what_was_read_before_an_error_in_the_source_comes_first(count):
+    def source():
+        yield from range(3)
+        raise KeyError("broken")
+
+    results = in_order(square, source(), processes=count)
+    assert [next(results) for _ in range(3)] == [0, 1, 4]
+    with pytest.raises(KeyError, match="broken"):
+        next(results)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_an_error_in_the_work_comes_in_its_place(count):
+    results = in_order(fail, range(6), processes=count)
+    assert [next(results) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(KeyError, match="three"):
+        next(results)
+
+
+def test_a_process_that_dies_is_an_error():
+    with pytest.raises(WorkerError, match=r"ended without a word.*fewer processes"):
+        list(in_order(die, range(20), processes=2))
+
+
+def test_what_is_read_ahead_is_bounded(monkeypatch):
+    class Idle:
+        """Runs what it is given at once."""
+
+        def __init__(self, *_args, initializer, initargs):
+            monkeypatch.setattr(processes, "_mine", initargs[0], raising=False)
+
+        def submit(self, work, item):
+            future = Future()
+            future.set_result(work(item))
+            return future
+
+        def shutdown(self, **_):
+            pass
+
+    monkeypatch.setattr(processes, "ProcessPoolExecutor", Idle)
+    read = []
+    results = in_order(square, (read.append(1) or number for number in range(100)), processes=2)
+    assert next(results) == 0
+    assert len(read) == 4
+    assert next(results) == 1
+    assert len(read) == 5
+    results.close()
+
+
+@pytest.mark.parametrize(
+    ("number", "error"), [(0, ConfigError), (-1, ConfigError), ("2", ArgumentError), (True, ArgumentError)]
+)
+def test_a_number_of_processes_that_is_none_is_refused(number, error):
+    with pytest.raises(error, match="1 or more"):
+        list(in_order(square, [1], processes=number))
