@@ -161,7 +161,7 @@ def test_a_thousand_changed_bytes_are_all_noticed(saved):
     for _ in range(1000):
         place, change = rng.randrange(len(good)), rng.randrange(1, 256)
         saved.write_bytes(good[:place] + bytes([good[place] ^ change]) + good[place + 1 :])
-        with pytest.raises(ModelError, match=r"model\.tw: .*(not a tanglewood model|damaged|cannot be read)"):
+        with pytest.raises(ModelError, match=r"model\.tw: .*(not a tanglewood model|damaged|has layout)"):
             load_model(saved)
 
 
@@ -178,7 +178,7 @@ def test_every_cut_and_every_addition_is_noticed(saved):
     rng = Random(9)
     for end in [*range(40), *(rng.randrange(len(good)) for _ in range(300)), len(good) - 1]:
         saved.write_bytes(good[:end])
-        with pytest.raises(ModelError, match=r"model\.tw: .*(not a tanglewood model|damaged|cannot be read)"):
+        with pytest.raises(ModelError, match=r"model\.tw: .*(not a tanglewood model|damaged|has layout)"):
             load_model(saved)
     for extra in (b"\0", b" ", b"\n", good):
         saved.write_bytes(good + extra)
@@ -221,11 +221,12 @@ def test_a_missing_file_is_an_os_error(tmp_path):
         load_model(tmp_path / "none.tw")
 
 
-def test_a_later_format_is_named(saved):
+@pytest.mark.parametrize(("version", "remedy"), [("1", "train the model again"), ("3", "a later tanglewood")])
+def test_another_layout_is_named_with_what_to_do(saved, version, remedy):
     header, body = header_of(saved.read_bytes())
-    header["__metadata__"]["version"] = "2"
+    header["__metadata__"]["version"] = version
     saved.write_bytes(with_header(header, body))
-    with pytest.raises(ModelError, match="model format 2 cannot be read by this tanglewood, which knows 1"):
+    with pytest.raises(ModelError, match=f"has layout {version}, and this tanglewood reads 2; {remedy}"):
         load_model(saved)
 
 
@@ -246,7 +247,7 @@ def test_a_header_that_makes_no_sense_is_refused_even_with_the_right_checksum(tm
     from tanglewood.store import BLANK, _digest
 
     body = struct.pack("<2f", 1, 2)
-    metadata = {"format": "tanglewood-model", "version": "1", "settings": "{}", "sha256": BLANK.decode()}
+    metadata = {"format": "tanglewood-model", "version": "2", "settings": "{}", "sha256": BLANK.decode()}
     data = with_header({"__metadata__": metadata, "x": entry}, body)
     header = data[8 : len(data) - len(body)]
     path = tmp_path / "model.tw"

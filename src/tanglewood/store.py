@@ -17,7 +17,7 @@ from tanglewood.errors import ModelError
 from tanglewood.files import writing
 
 FORMAT = "tanglewood-model"
-VERSION = 1
+VERSION = 2  # of the layout of settings and arrays; 1 was never released
 TYPES = {
     "f": ("F32", 4),
     "d": ("F64", 8),
@@ -154,7 +154,8 @@ def _header(data: bytes, name: str) -> tuple[dict[str, Any], dict[str, Any], int
     if kind != FORMAT:
         raise ModelError(f"{name}: not a tanglewood model but {kind!r}")
     if version != str(VERSION):
-        raise ModelError(f"{name}: model format {version} cannot be read by this tanglewood, which knows {VERSION}")
+        remedy = "train the model again" if version == "1" else "a later tanglewood may read it"
+        raise ModelError(f"{name}: the model file has layout {version}, and this tanglewood reads {VERSION}; {remedy}")
     return table, metadata, length
 
 
