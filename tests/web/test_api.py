@@ -15,9 +15,10 @@ from tanglewood.pipeline import Pipeline
 from tanglewood.systems import SYSTEMS
 from tanglewood.training.config import Config
 from tanglewood.training.loop import Training
+from tanglewood.treebank.chunks import in_chunks
 from tanglewood.web.api import Playground
 from tanglewood.web.limits import Limits
-from tanglewood.web.models import Model, _together
+from tanglewood.web.models import Model
 from toy import sentences_of, toy_sentences, toy_text
 
 NASTY = "<script>alert(1)</script>"
@@ -333,7 +334,7 @@ def test_sentences_are_parsed_some_at_a_time_so_that_the_clock_is_looked_at(move
     sentences = sentences_of(toy_text(30))
     whole = [parsed.sentence.to_text() for parsed in moves.parse(sentences)]
     monkeypatch.setattr("tanglewood.web.models.TOGETHER", 20)
-    groups = list(_together(sentences))
+    groups = list(in_chunks(sentences, most=20))
     assert len(groups) > 5
     assert [sentence for group in groups for sentence in group] == sentences
     assert [parsed.sentence.to_text() for parsed in moves.parse(sentences)] == whole
