@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tanglewood.parser import Parser
 
 Arc = tuple[int, str, int]  # head, label, dependent
-FINISH = "FINISH"  # stands for a move in the last step of a parser that changes its tree after the last move
+FINISH = "FINISH"  # in place of a move in the last step, if the parser changes its tree after the last move
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,8 @@ class LegalMove:
 class Step:
     """One line of a trace: a move (None in the first line), its label, and the configuration it leads to.
 
-    ``arc`` is the move's own. ``attached`` are all arcs that are new or changed: also those of the step that some
-    systems do after their last move, and in three-step an arc may take the place of an older one. ``legal`` are the
-    moves that may follow.
+    ``arc`` is the move's own. ``attached`` are all arcs that are new or changed, including those that some systems add
+    after their last move; in three-step an arc may replace an older one. ``legal`` are the moves that may follow.
     """
 
     move: str | None
@@ -78,7 +77,7 @@ Decision = tuple[int, int, list[LegalMove]]  # move (or -1: none leads on), labe
 
 
 def _derive(actions: Actions, s: State, decide: Callable[[State], Decision]) -> Iterator[Step]:
-    """Give the initial configuration and then every move decided on, until one is -1 or the parse is over."""
+    """Yield the initial configuration and then every move decided on, until one is -1 or the parse is over."""
     system, names = actions.system, actions.labels
     heads = s.word_heads()
     name, label, arc = None, None, None
@@ -108,9 +107,9 @@ def trace(
     oracle: str | None = None,
     **options: Any,  # noqa: ANN401 - options of systems
 ) -> Iterator[Step]:
-    """Give the initial configuration and then every move of the oracle's derivation of a tree.
+    """Yield the initial configuration and then every move of the oracle's derivation of a tree.
 
-    The system is given by its name, with its ``options``, or as an instance; without a name its first oracle is taken.
+    The system is given by its name, with its ``options``, or as an instance; ``oracle`` is by default its first one.
     Where the system gives tags, those of a sentence are shown.
 
     Raises OracleError after the last move that could be made if the system does not cover the tree.
@@ -164,9 +163,9 @@ def _trace(system: TransitionSystem, tree: Tree, oracle: str | None, tags: Seque
 
 
 def trace_model(parser: Parser, sentence: Sentence) -> Iterator[Step]:
-    """Give the initial configuration and then every move that greedy search takes, with the scores of all legal ones.
+    """Yield the initial configuration and then every move that greedy search takes, with the scores of all legal ones.
 
-    If the parser then changes the tree (it puts lifted arcs back, or names arcs that no move made), a last step
+    If the parser then changes the tree (it moves lifted arcs back, or labels arcs that no move made), a last step
     called FINISH says so.
     """
     from tanglewood.parser import MoveWorker

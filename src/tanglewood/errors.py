@@ -6,7 +6,7 @@ class TanglewoodError(Exception):
 
 
 class LocatedError(TanglewoodError, ValueError):
-    """An error in data: what is wrong, and the file, line and sentence where it stands, as far as known."""
+    """An error in data: what is wrong, and the file, line and sentence where it is, as far as they are known."""
 
     def __init__(
         self, problem: str, *, file: str | None = None, line: int | None = None, sent_id: str | None = None
@@ -29,7 +29,7 @@ class FormatError(LocatedError):
 
 
 class WordsDifferError(FormatError):
-    """Two sides that are to be compared do not have the same words, sentence by sentence."""
+    """The two sides of a comparison do not have the same words, sentence by sentence."""
 
 
 class TreeError(LocatedError):
@@ -61,7 +61,7 @@ class ModelError(TanglewoodError, ValueError):
 
 
 class WorkerError(TanglewoodError, RuntimeError):
-    """A process that worked for this one died."""
+    """A worker process died."""
 
 
 class MissingExtraError(TanglewoodError, ImportError):
@@ -69,6 +69,6 @@ class MissingExtraError(TanglewoodError, ImportError):
 
 
 def given(value: object) -> str:
-    """Return what was given, and of which type, for a message."""
+    """Return what was given and its type, for a message."""
     text = repr(value)
     return f"{text if len(text) <= 40 else text[:37] + '...'} ({type(value).__name__})"

@@ -1,4 +1,4 @@
-"""Files as all rooms read and write them: opened, decompressed, and written aside before they are renamed."""
+"""Reading and writing files: decompression, and writing under another name before renaming."""
 
 import gzip
 import io
@@ -31,7 +31,7 @@ def check_source(source: object, mode: str = "rb") -> None:
 
 @contextmanager
 def opened(source: Source) -> Iterator[tuple[BinaryIO, str]]:
-    """Give the decompressed binary stream and its name for messages; closed at the end if it was opened here."""
+    """Yield the decompressed binary stream and its name for messages; closed at the end if it was opened here."""
     check_source(source)
     with ExitStack() as stack:
         raw: BinaryIO
@@ -52,12 +52,12 @@ def opened(source: Source) -> Iterator[tuple[BinaryIO, str]]:
         else:
             yield raw, name
             return
-        # Their own line iterators are slow.
+        # The line iterators of gzip and lzma files are slow.
         yield cast("BinaryIO", io.BufferedReader(cast("io.RawIOBase", unpacked), 1 << 17)), name
 
 
 def peek(raw: BinaryIO, size: int) -> bytes:
-    """Return up to so many next bytes of a stream, not consumed; none if it can neither be peeked into nor rewound."""
+    """Return up to ``size`` bytes without consuming them; none if the stream can neither be peeked into nor rewound."""
     if hasattr(raw, "peek"):
         return bytes(raw.peek(size)[:size])
     if not raw.seekable():
@@ -69,16 +69,16 @@ def peek(raw: BinaryIO, size: int) -> bytes:
 
 
 def damaged(error: Exception, name: str, line: int) -> FormatError:
-    """Return what is to be said of compressed data that cannot be read on."""
+    """Return the error for compressed data that cannot be read any further."""
     problem = f"the compressed data is damaged or breaks off here ({error}); the file should be made or fetched again"
     return FormatError(problem, file=name, line=line)
 
 
 @contextmanager
 def writing(target: Source, *, packed: bool = True) -> Iterator[BinaryIO]:
-    """Give the binary file to write to; a path comes into being only when all went well.
+    """Yield the binary file to write to; a path appears only if all goes well.
 
-    With ``packed`` what goes to a path that ends in .gz or .xz is compressed.
+    With ``packed``, output to a path that ends in .gz or .xz is compressed.
     """
     check_source(target, "wb")
     if not isinstance(target, str | os.PathLike):

@@ -34,12 +34,12 @@ from tanglewood.treebank.chunks import in_chunks
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tree import Tree
 
-BEAM = 8  # width of a beam where one is needed or pays and nothing else is said
-STACKED = "stacked/"  # what the names of a stacked parser's arrays begin with
+BEAM = 8  # default width of a beam where one is needed or pays off
+STACKED = "stacked/"  # prefix of the names of a stacked parser's arrays
 
 
 class Parser:
-    """Gives sentences their trees; one instance serves all threads.
+    """Gives sentences their trees; threads may share one instance.
 
     ``description`` says what the parser was made from: system, options, learner, data, scores.
     """
@@ -58,7 +58,7 @@ class Parser:
 
     @property
     def scores_arcs(self) -> bool:
-        """Whether the model is graph-based; else it is transition-based."""
+        """Whether the model is graph-based rather than transition-based."""
         return self.model.capabilities.scores_arcs
 
     def parse(self, sentence: Sentence, *, search: str = "", beam: int | None = None) -> Tree:
@@ -74,7 +74,7 @@ class Parser:
         threads: int = 1,
         **more: Unpack[OptionsByName],
     ) -> Iterator[Sentence]:
-        """Give the sentences with their trees, in order; memory stays flat however many there are.
+        """Yield the sentences with their trees, in order; memory stays flat however many there are.
 
         Options may also be given by name: ``parse_all(sentences, beam=8, threads=2)``.
         """
@@ -107,17 +107,17 @@ class Parser:
                 waiting.extend(pool.submit(work, chunk) for chunk in islice(chunks, 1))
 
     def worker(self, options: ParseOptions | None = None) -> ParserWorker:
-        """Return what one thread needs to parse with these options."""
+        """Return a worker for one thread with these options."""
         options = self.resolved(options or ParseOptions())
         return ArcWorker(self, options) if self.scores_arcs else MoveWorker(self, options)
 
     def resolved(self, options: ParseOptions, *, predicted_tags: bool = False) -> ParseOptions:
         """Return the options with the width of the beam decided; a ConfigError if they do not fit this model.
 
-        What is asked for is what is done. Else there is no beam (a width of 1) where there can be none: a graph-based
-        model, greedy search, a model without probabilities. Else it is as wide as the one that the model has learnt
-        with, and at least `BEAM` wide where one is needed (for n-best trees and confidence) or pays (where tags are
-        predicted, and may be wrong: half a point of LAS for a third of the speed).
+        A width that was asked for stays. Otherwise there is no beam (a width of 1) where there cannot be one: with a
+        graph-based model, greedy search, or a model without probabilities. Otherwise it is as wide as the one that the
+        model was trained with, and at least `BEAM` wide where one is needed (for n-best trees and confidence) or pays
+        off (where tags are predicted, and may be wrong: half a point of LAS for a third of the speed).
         """
         self._check_search(options)
         able = self.model.capabilities
@@ -140,7 +140,7 @@ class Parser:
         return replace(options, beam=width)
 
     def _check_search(self, options: ParseOptions) -> None:
-        """Raise ConfigError if a search or its limits are of the other kind of model."""
+        """Raise ConfigError if a search or its limits belong to the other kind of model."""
         known, others = (tuple(SEARCHES), MOVE_SEARCHES) if self.scores_arcs else (MOVE_SEARCHES, tuple(SEARCHES))
         kinds = ["graph-based", "transition-based"]
         kind, other = kinds if self.scores_arcs else reversed(kinds)
@@ -154,11 +154,11 @@ class Parser:
             )
 
     def save(self, path: str | Path) -> None:
-        """Write the parser to one file, a stacked one with it; the same parser gives the same bytes."""
+        """Write the parser to one file, including a stacked one; the same parser gives the same bytes."""
         save_model(path, *self.contents())
 
     def contents(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Arrays and settings for a model file."""
+        """Return arrays and settings for a model file."""
         scheme = None if self.scheme is None else [self.scheme.name, self.scheme.separator, self.scheme.mark]
         settings = {
             "tanglewood": __version__,
@@ -182,7 +182,7 @@ class Parser:
 
     @classmethod
     def from_contents(cls, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> Parser:
-        """Make the parser of such contents; arrays of other parts, whose names have a slash, are passed over."""
+        """Return the parser with such contents; arrays of other parts, whose names have a slash, are ignored."""
         description = settings["description"]
         system = make_system(description["system"], **description["options"], single_root=description["single_root"])
         actions = Actions.load(system, settings)
@@ -198,7 +198,7 @@ class Parser:
 
 @contextmanager
 def naming_model(name: str) -> Iterator[None]:
-    """Make a ModelError with the model's name of whatever its contents raise when they do not fit."""
+    """Turn whatever unsuitable contents raise into a ModelError with the model's name."""
     try:
         yield
     except ModelError as error:
@@ -208,12 +208,12 @@ def naming_model(name: str) -> Iterator[None]:
 
 
 def stacked_tree(tree: Tree, actions: Actions) -> StackedTree:
-    """Return a tree of a stacked parser in the label numbers of the actions; -1 for labels that they do not have."""
+    """Return a stacked parser's tree with the label numbers of the actions; -1 for labels that they do not have."""
     return StackedTree(tree.heads, actions.label_numbers(tree))
 
 
 def stacked_trees(stacked: Parser, sentences: Sequence[Sentence], actions: Actions) -> list[StackedTree]:
-    """Return what a stacked parser makes of sentences, searching as it did when it was trained."""
+    """Return a stacked parser's trees of sentences, searching as it did in training."""
     parsed = stacked.parse_all(sentences, beam=stacked.description["beam"])
     return [stacked_tree(sentence.tree, actions) for sentence in parsed]
 
@@ -310,7 +310,7 @@ class MoveWorker(ParserWorker):
         self._workspace.encode([words for words, _ in read])
 
     def turn_to(self, sentence: Sentence) -> Search:
-        """Return the search, set to this sentence, for those who take the moves themselves."""
+        """Return the search, set to this sentence, for callers that take the moves themselves."""
         self._encode([sentence])
         return self._search_of(0)
 
@@ -385,7 +385,7 @@ class MoveWorker(ParserWorker):
 
 
 class _Found(NamedTuple):
-    """A derivation in the beam: its tree, its tags, its score, and all derivations, of which it is one."""
+    """A derivation in the beam: its tree, its tags, its score, and all derivations of the beam."""
 
     tree: Tree
     tags: Sequence[int]

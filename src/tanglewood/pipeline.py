@@ -1,4 +1,4 @@
-"""The pipeline: from text, words or tagged sentences to trees; all that a model file holds.
+"""The pipeline: from text, words or tagged sentences to trees; everything that a model file holds.
 
 Whatever is to be parsed comes as batches (text/batches.py), and a `Worker` parses it, one in each thread or process.
 """
@@ -41,10 +41,10 @@ from tanglewood.treebank.tag_candidates import without_candidates
 from tanglewood.treebank.tree import Tree
 from tanglewood.worker import Worker
 
-TOKENIZER, TAGGER = "tokenizer/", "tagger/"  # what the names of their arrays begin with
+TOKENIZER, TAGGER = "tokenizer/", "tagger/"  # prefixes of the names of their arrays
 BUNDLED = "english-ewt.tw"
-MOST_IDLE = min(8, os.cpu_count() or 1)  # workers that are kept for the next call with the same options
-MOST_KINDS = 4  # different options that workers are kept for
+MOST_IDLE = min(8, os.cpu_count() or 1)  # most workers that are kept for the next call with the same options
+MOST_KINDS = 4  # most different options that workers are kept for
 RENAMED = {
     "parse_text": "; nlp(text) returns a Doc, nlp(text).sentences the list",
     "parse_all": "; nlp.parse(sentences) gives them their trees",
@@ -55,7 +55,7 @@ Result = TypeVar("Result")
 
 
 class Pipeline:
-    """Gives text its sentences, words, tags and trees, or tagged sentences their trees; one serves all threads.
+    """Gives text its sentences, words, tags and trees, or tagged sentences their trees; threads may share one.
 
     A model of tagged words is a pipeline with neither tagger nor tokenizer. A pipeline can be pickled: it travels as
     the path of the file it was read from if that is unchanged, else as the bytes of such a file.
@@ -99,7 +99,7 @@ class Pipeline:
 
     @property
     def tag_column(self) -> str:
-        """The column whose tags the parser chooses itself, from the tagger's candidates; mostly there is none."""
+        """The column whose tags the parser chooses itself, from the tagger's candidates; usually there is none."""
         return self._parser.model.actions.system.tag_column
 
     def __repr__(self) -> str:
@@ -153,7 +153,7 @@ class Pipeline:
         options: ParseOptions | None = None,
         **more: Unpack[OptionsByName],
     ) -> Iterator[Any]:
-        """Give a Doc for each text, in order; with ``as_tuples`` a (Doc, context) for each (text, context).
+        """Yield a Doc for each text, in order; with ``as_tuples`` a (Doc, context) for each (text, context).
 
         Texts are read as they are needed, so that memory stays flat; short ones are parsed together.
         """
@@ -183,9 +183,9 @@ class Pipeline:
         options: ParseOptions | None = None,
         **more: Unpack[OptionsByName],
     ) -> Iterator[Sentence]:
-        """Give tagged sentences their trees, in order; nothing but HEAD and DEPREL changes, and memory stays flat.
+        """Yield tagged sentences with their trees, in order; only HEAD and DEPREL change, and memory stays flat.
 
-        They come from a path, an open binary file, or an iterable of sentences; heads they may have do not matter. With
+        They come from a path, an open binary file, or an iterable of sentences; any heads they have are ignored. With
         ``tag`` lemmas, tags and features are filled in first where a sentence has none.
         """
         if isinstance(source, str) and any(map(str.isspace, source)) and not os.path.exists(source):  # noqa: PTH110
@@ -201,7 +201,7 @@ class Pipeline:
         options: ParseOptions | None = None,
         **more: Unpack[OptionsByName],
     ) -> Iterator[Sentence]:
-        """Give words that are split already, a list a sentence, their tags and trees, in order."""
+        """Yield sentences, given as lists of words that are already split, with their tags and trees, in order."""
         _check_iterable(sentences, f"nlp.parse_words takes lists of words, as in {SHAPE}")
         self._needed_tagger()
 
@@ -248,14 +248,14 @@ class Pipeline:
     def parse_stream(
         self, texts: Iterable[str], *, options: ParseOptions | None = None, **more: Unpack[OptionsByName]
     ) -> Iterator[Sentence]:
-        """Parse one long text that comes in any pieces; memory stays flat however long it is."""
+        """Parse one long text that comes in pieces; memory stays flat however long it is."""
         _check_iterable(
             texts, "nlp.parse_stream takes an iterable of the parts of a text", "; nlp(text) takes it whole"
         )
         return self._parsed(self.pieces(texts), self.resolved(options, **more))
 
     def tag_text(self, text: str) -> Iterator[Sentence]:
-        """Give the sentences of a text with tags, and without trees, as they are asked for."""
+        """Yield the sentences of a text with tags but without trees, as they are asked for."""
         _check_text(text)
         return self._tagged(self.pieces([text]))
 
@@ -268,7 +268,7 @@ class Pipeline:
     def pieces(
         self, texts: Iterable[str], *, document: str = "", number: int = 1, lines: bool = False
     ) -> Iterator[Piece]:
-        """Give the sentences of a text that comes in any pieces, for workers to parse; see text/batches.py."""
+        """Yield the sentences of a text that comes in pieces, for workers to parse; see text/batches.py."""
         return pieces(self._needed_tokenizer(), texts, document=document, number=number, lines=lines)
 
     def resolved(self, options: ParseOptions | None = None, **more: Unpack[OptionsByName]) -> ParseOptions:
@@ -302,14 +302,14 @@ class Pipeline:
     # Workers. -------------------------------------------------------------------------------------------------------
 
     def worker(self, options: ParseOptions | None = None, *, tag: bool = False) -> Worker:
-        """Return what one thread or process needs to parse; with ``tag`` it fills columns that hold nothing first."""
+        """Return a worker for one thread or process; with ``tag`` it fills in empty columns first."""
         if tag:
             self._needed_tagger()
         return Worker(self, self.resolved(options), tag=tag)
 
     @contextmanager
     def _lent(self, options: ParseOptions, *, tag: bool = False) -> Iterator[Worker]:
-        """Lend a worker, one that is idle if there is any; one in which something went wrong does not come back."""
+        """Lend a worker, an idle one if there is any; one that raised an error is not used again."""
         key = (options, tag)
         try:
             worker = self._idle[key].pop()
@@ -363,7 +363,7 @@ class Pipeline:
 
 
 def _read_again(kind: type[Pipeline], origin: Origin) -> Pipeline:
-    """Make a pickled pipeline anew from its file."""
+    """Rebuild a pickled pipeline from its file."""
     again = kind.load(origin.path)
     found = again._origin
     if found is None or found.checksum != origin.checksum:
@@ -372,7 +372,7 @@ def _read_again(kind: type[Pipeline], origin: Origin) -> Pipeline:
 
 
 def _from_bytes(kind: type[Pipeline], data: bytes) -> Pipeline:
-    """Make a pickled pipeline anew."""
+    """Rebuild a pickled pipeline from the bytes of a model file."""
     return kind._of(parse_model(data, "the pipeline"))
 
 
@@ -402,5 +402,5 @@ def _part(arrays: Mapping[str, memoryview], prefix: str) -> dict[str, memoryview
 
 
 def _shared(work: Callable[[Share], Result], items: Iterable[Share], processes: int) -> Generator[Result]:
-    """Give what workers make of items, in order."""
+    """Yield the results of workers, in the order of the items."""
     return in_order(work, items, processes=processes, prepare=keep_one_matrix_thread)

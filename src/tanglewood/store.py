@@ -29,11 +29,11 @@ TYPES = {
 }
 CODES = {name: (code, size) for code, (name, size) in TYPES.items()}
 MOST_HEADER = 64 << 20
-BLANK = b"0" * 64  # stands where the checksum will be
+BLANK = b"0" * 64  # placeholder for the checksum
 
 
 class Origin(NamedTuple):
-    """The file that a model was read from, and what it was then; without a path the one that comes with tanglewood."""
+    """The file that a model was read from, and its state then; without a path the one that comes with tanglewood."""
 
     name: str  # as it was given
     path: str | None
@@ -41,7 +41,7 @@ class Origin(NamedTuple):
     state: tuple[int, int] = (0, 0)  # size, and time of the last change
 
     def is_unchanged(self) -> bool:
-        """Tell whether the file is still there, and as it was."""
+        """Tell whether the file is still there and unchanged."""
         try:
             return self.path is None or _state(self.path) == self.state
         except OSError:
@@ -54,7 +54,7 @@ def _state(path: str | Path) -> tuple[int, int]:
 
 
 class Contents(NamedTuple):
-    """What a model file holds; the checksum, over all of it, tells it from every other."""
+    """What a model file holds; the checksum, over all of it, identifies it."""
 
     arrays: dict[str, memoryview]
     settings: dict[str, Any]
@@ -63,7 +63,7 @@ class Contents(NamedTuple):
 
 
 def save_model(path: str | Path, arrays: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
-    """Write arrays (anything with a buffer of C-contiguous numbers) and JSON settings, under another name first."""
+    """Write arrays (any buffers of C-contiguous numbers) and JSON settings to a file, under another name first."""
     parts = _parts(arrays, settings)
     with writing(path, packed=False) as out:
         for part in parts:
@@ -106,7 +106,7 @@ def load_model(path: str | Path) -> tuple[dict[str, memoryview], dict[str, Any]]
 
 
 def read_model(path: str | Path) -> Contents:
-    """Read all of a model file, and take note of where it is; ModelError as `load_model`."""
+    """Read all of a model file, and note where it came from; ModelError as in `load_model`."""
     if Path(path).is_dir():
         raise ModelError(f"{path}: a folder, not a tanglewood model")
     state = _state(path)

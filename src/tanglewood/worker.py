@@ -1,6 +1,6 @@
 """The worker: parses whatever comes as a batch (text/batches.py), in one thread or process.
 
-The command line, the page, processes and `Pipeline` itself all have their trees from workers.
+The command line, the page, processes and `Pipeline` itself all get their trees from workers.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Parts(Protocol):
 
 
 class Parsed(NamedTuple):
-    """What became of a batch: sentences with their trees, and what was wrong with others, in their places."""
+    """The result of a batch: sentences with their trees, and errors in the places of the others."""
 
     items: list[Item]
     words: int
@@ -62,9 +62,9 @@ class Parsed(NamedTuple):
 class Worker:
     """Parses batches of sentences or text, in one thread; it can be pickled, to work in another process.
 
-    The options are resolved ones. Text and words are always tagged. Sentences are only with ``tag``, where they have no
-    tags, or if the parser chooses tags itself, from the tagger's candidates. Whoever makes a worker sees to it that
-    there is a tagger for that.
+    The options must be resolved. Text and words are always tagged; sentences only with ``tag``, where they have no
+    tags, or if the parser chooses tags itself, from the tagger's candidates. The caller makes sure that there is a
+    tagger for that.
     """
 
     def __init__(self, pipeline: Parts, options: ParseOptions, *, tag: bool = False) -> None:
@@ -114,7 +114,7 @@ class Worker:
         return self._tags(forms)
 
     def filled(self, items: Sequence[Item]) -> list[Item]:
-        """Return sentences, among them errors, with tags in columns that hold nothing, if they are to be filled."""
+        """Return sentences and errors; the sentences have tags in empty columns if these are to be filled in."""
         sentences = [item for item in items if isinstance(item, Sentence)]
         if self._columns.empty:
             for sentence in sentences:
@@ -125,7 +125,7 @@ class Worker:
         return [with_tags(item, next(tags)) if isinstance(item, Sentence) else item for item in items]
 
     def _tags(self, forms: Sequence[Sequence[str]]) -> list[list[Tags]]:
-        assert self._tagger is not None  # whoever asks has seen to that
+        assert self._tagger is not None  # callers make sure of that
         return self._tagger.tag(forms, self.pipeline.tag_column)
 
 

@@ -1,4 +1,4 @@
-"""The scores of the CoNLL 2018 shared task for words that may differ, as what a pipeline makes of raw text."""
+"""The scores of the CoNLL 2018 shared task where words may differ, as they do after parsing raw text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tanglewood.measure.alignment import Side, align, common_spans
 from tanglewood.measure.conll2018 import Conll2018, is_right_lemma
 from tanglewood.measure.shares import Metric, rounded
 
-COUNTED = ("words", "sentences", "tokens")  # so their F1 has a name of its own
+COUNTED = ("words", "sentences", "tokens")  # these names are counts, so their F1 has another name
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class AlignedScores:
 
     @property
     def tokens_f1(self) -> float:
-        """Tokens of the surface with the right beginning and end."""
+        """Surface tokens with the right beginning and end."""
         return self._f1("tokens") or 0.0
 
     @property
@@ -85,7 +85,7 @@ class AlignedScores:
 
     @property
     def las_universal(self) -> float:
-        """Another name of ``las``, for what is called so where the words are the same."""
+        """Another name for ``las``, which is called this where the words are the same."""
         return self.las
 
     @property
@@ -105,12 +105,12 @@ class AlignedScores:
 
     @property
     def nonprojective_precision(self) -> float | None:
-        """Arcs non-projective in the predicted tree whose partner is a gold arc, non-projective there."""
+        """Non-projective arcs of the predicted trees whose partners are non-projective gold arcs."""
         return self.metrics["nonprojective"].precision
 
     @property
     def nonprojective_recall(self) -> float | None:
-        """Arcs non-projective in gold whose partner was predicted, in a tree in which it is non-projective."""
+        """Non-projective gold arcs whose partners were predicted and are non-projective there."""
         return self.metrics["nonprojective"].recall
 
     @property

@@ -1,8 +1,8 @@
-"""Which words of a system are those of gold, where the words may differ: aligned by characters, as in CoNLL 2018.
+"""Which words of a system match which of gold, where they may differ: aligned by characters, as in CoNLL 2018.
 
 Both sides must be made of the same characters, spaces (the Unicode category Zs) aside. A token is a stretch of these
 characters, and so is a word that is not part of a multiword token; words of multiword tokens are aligned by their
-forms. Both sides are gone through in the order of the official evaluation, so that the same words become partners even
+forms. The words are visited in the same order as in the official evaluation, so that the same ones become partners even
 where its description leaves that open.
 """
 
@@ -24,7 +24,7 @@ from tanglewood.treebank.sentence import FEATS, FORM, LEMMA, UPOS, XPOS, Sentenc
 
 SPACES = " \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"  # Zs
 SPACE = re.compile(f"[{SPACES}]")
-BEYOND = 2**31 - 1  # behind the last character
+BEYOND = 2**31 - 1  # past the last character
 NEARBY = 4  # tokens shown on either side of a difference
 
 
@@ -32,7 +32,7 @@ class Side:
     """All words of gold or of a system in columns, and the characters they are made of.
 
     Columns are indexed by node, as in trees, but through the whole text; node 0 is the root of every sentence. A word
-    has the ``starts`` and ``ends`` of its token; behind the last word both have a mark that is no word. ``crossing`` is
+    has the ``starts`` and ``ends`` of its token; after the last word both have an end mark. ``crossing`` is
     true where the arc to the word is non-projective; ``feats`` are universal features.
     """
 
@@ -54,7 +54,7 @@ class Side:
         return len(self._heads) - 1
 
     def form(self, node: int) -> str:
-        """Return by what a word is aligned within multiword tokens: its form in lower case."""
+        """Return the form, in lower case, by which a word is aligned within multiword tokens."""
         form = self._forms.get(node)
         return (self.characters[self.starts[node] : self.ends[node]] if form is None else form).lower()
 
@@ -71,7 +71,7 @@ class Side:
         tokens = [row[FORM] for row in rows]
         sizes = [1] * len(rows)  # in words
         self.multiword.extend(bytes(len(rows)))
-        for low, high, form, _ in reversed([*multiword_ranges(sentence)]):  # so that the places before it stay
+        for low, high, form, _ in reversed([*multiword_ranges(sentence)]):  # so that earlier places stay valid
             size = high - low + 1
             self._forms.update(enumerate(tokens[low - 1 : high], before + low))
             self.multiword[before + low : before + high + 1] = bytes([1]) * size
@@ -124,7 +124,7 @@ def _stretch(gold: Side, system: Side, g: int, s: int) -> tuple[int, int, int, i
     """Return where the words to align by their forms begin and end in gold and system.
 
     Of the next words, ``g`` and ``s``, at least one is part of a multiword token; if the other is not and begins before
-    it, it is passed over. Then words of both sides are taken in the order in which they begin, until neither side has
+    it, it is skipped. Then words of both sides are taken in the order in which they begin, until neither side has
     another one within the multiword tokens taken so far.
     """
     end = gold.ends[g] if gold.multiword[g] else system.ends[s]
@@ -151,10 +151,10 @@ def _lies_within(side: Side, node: int, end: int) -> bool:
 
 
 def common_subsequence(one: Sequence[str], other: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Give the places of a longest common subsequence in both.
+    """Yield the places of a longest common subsequence in both.
 
-    Of several it is the one found from the front: items that are equal are taken; else the item of ``one`` is passed
-    over if that loses nothing, and that of ``other`` if it does.
+    If there are several it is the one found from the front: equal items are taken; otherwise the item of ``one`` is
+    skipped if that loses nothing, and that of ``other`` if it does.
     """
     i = j = 0
     while i < len(one) and j < len(other) and one[i] == other[j]:
@@ -216,7 +216,7 @@ def _blank_error(sentence: Sentence, word: int) -> FormatError:
 
 
 def _text_error(gold: Side, system: Side) -> FormatError:
-    """Say where the characters of two sides begin to differ, and what stands there."""
+    """Say where the characters of two sides begin to differ, and what is there."""
     pairs = zip(gold.characters, system.characters, strict=False)
     end = min(len(gold.characters), len(system.characters))
     place = next((i for i, (one, other) in enumerate(pairs) if one != other), end)

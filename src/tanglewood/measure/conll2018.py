@@ -1,7 +1,7 @@
 """UAS, LAS, CLAS, MLAS and BLEX as in the CoNLL 2018 shared task (Zeman et al. 2018).
 
-Labels count without their subtypes (``acl`` for ``acl:relcl``). Only words with content labels are asked for in CLAS,
-MLAS and BLEX; as gold and system may disagree which they are, these scores are F1.
+Labels count without their subtypes (``acl`` for ``acl:relcl``). CLAS, MLAS and BLEX are about words with content labels
+only; as gold and system may disagree on which these are, the scores are F1.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Arcs(NamedTuple):
 
 
 def _counts(numbers: Iterable[int], size: int) -> list[int]:
-    """Return how often each of the numbers below ``size`` comes."""
+    """Return how often each of the numbers below ``size`` occurs."""
     found = [0] * size
     for number in numbers:
         found[number] += 1
@@ -64,7 +64,7 @@ def _counts(numbers: Iterable[int], size: int) -> list[int]:
 
 @dataclass(slots=True)
 class Conll2018:
-    """Running counts over the words added, and the scores they give, in percent; None where nothing is asked for.
+    """Running counts over the words added, and the scores they give, in percent; None where there is nothing to score.
 
     There are ``gold`` words in gold and ``system`` ones in the system, of which ``aligned`` are partners; ``content_*``
     are those with content labels, in gold for the aligned ones.
@@ -94,10 +94,10 @@ class Conll2018:
     ) -> None:
         """Count the words of a sentence or of a whole text.
 
-        ``partners`` has for each node of the system that of gold, or -1; they ascend, and that of 0 is 0. None stands
-        for the same words on both sides, of which ``scored`` may leave some out. ``tags`` says for each pair of
-        partners whether UPOS and universal features are the same, and ``lemmas`` whether the lemma is right; None says
-        that they all are.
+        ``partners`` has for each node of the system that of gold, or -1; they ascend, and that of 0 is 0. None means
+        the same words on both sides, of which ``scored`` may leave some out. ``tags`` says for each pair of partners
+        whether UPOS and universal features are the same, and ``lemmas`` whether the lemma is right; None means that
+        they all are.
         """
         gold_heads, heads, gold_labels, labels = gold.heads[1:], system.heads[1:], gold.labels[1:], system.labels[1:]
         self.gold += len(gold_labels) if scored is None else sum(scored)

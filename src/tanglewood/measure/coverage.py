@@ -1,4 +1,4 @@
-"""How many trees each transition system covers: run its oracle and compare the trees; there is no second test."""
+"""How many trees each transition system covers, found by running its oracle and comparing the trees."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def coverage(
 ) -> Coverage:
     """Count which systems derive the trees of a treebank: a path, an open file, a document or any sentences.
 
-    Systems are given by name or made already, by default all that there are; a mapping gives them names of your own,
-    so that one can be counted with several options.
+    Systems are given as names or instances, by default all that there are; a mapping gives them names of your own, so
+    that one system can be counted with different options.
     """
     counts = Coverage(_named(systems))
     for sentence in sentences_from(source):

@@ -1,4 +1,4 @@
-"""Which sentences of a treebank are wanted: by their arcs, words and length, or a system that does not derive them."""
+"""Filters for sentences of a treebank: by their arcs, words and length, or by a system that does not derive them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Sentences for which everything that is asked for holds; an instance serves one thread.
+    """Sentences for which all conditions hold; every thread needs its own instance.
 
     ``crossing`` asks for a non-projective arc, and ``label`` for an arc with this label, which with ``crossing`` must
     be a non-projective one. ``degree`` is the least degree (Nivre 2007) and ``not_covered_by`` the name of a system
-    that does not derive the tree. ``search`` stands in the text or the sent_id, in upper or lower case, and ``form``
-    is a regular expression that some word form matches somewhere. Lengths are in words; None: no limit.
+    that does not derive the tree. ``search`` is in the text or the sent_id, in upper or lower case, and ``form`` is a
+    regular expression that matches somewhere in some word form. Lengths are in words; None: no limit.
     """
 
     crossing: bool = False
@@ -53,7 +53,7 @@ class Filter:
     def passes(self, sentence: Sentence, uncovered: Collection[str] | None = None) -> bool:
         """Whether a sentence is wanted; ``uncovered`` are the systems that do not derive it, where that is known.
 
-        What is cheap is asked first. Only conditions on arcs need a tree, and raise a TreeError if there is none.
+        Cheap conditions come first. Only conditions on arcs need a tree, and raise a TreeError if there is none.
         """
         return (
             self._fits(len(sentence))

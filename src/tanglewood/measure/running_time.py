@@ -62,7 +62,7 @@ class RunningTime:
         self.max_swaps = max(self.max_swaps, swaps)
 
     def as_dict(self) -> dict[str, object]:
-        """Return the counts as plain data for JSON; but for ``sentences`` over covered trees only."""
+        """Return the counts as plain data for JSON; all but ``sentences`` are over covered trees only."""
         slope, r2 = fit_through_origin(self.lengths, self.transitions)
         return {
             "system": self.system,

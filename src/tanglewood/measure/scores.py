@@ -57,7 +57,7 @@ def _evaluate_same_words(gold: Iterable[Sentence], system: Iterable[Sentence], *
 def aligned(
     gold: Iterable[Sentence], systems: Sequence[Iterable[Sentence]]
 ) -> Iterator[tuple[Sentence, tuple[Sentence, ...]]]:
-    """Give each gold sentence with the sentence of every system; a WordsDifferError says if one side ends early."""
+    """Yield each gold sentence with the sentence of every system; a WordsDifferError says if one side ends early."""
     before: tuple[Sentence | None, ...] = (None,) * (len(systems) + 1)
     for row in zip_longest(gold, *systems):
         first, *rest = row
@@ -122,7 +122,7 @@ class Comparison:
 
 def compare(gold: Sentence, system: Sentence, *, punctuation: bool = True) -> Comparison:
     """Compare the trees of two sentences; a WordsDifferError says where their words differ."""
-    same_columns = gold.form_to_feats() == system.form_to_feats()  # so they are where only trees were predicted
+    same_columns = gold.form_to_feats() == system.form_to_feats()  # as they are where only trees were predicted
     if not same_columns and gold.forms != system.forms:
         raise _word_error(gold, system)
     gold_heads, system_heads = gold.heads(), system.heads()
@@ -165,7 +165,7 @@ class Scores:
     """Running counts over the sentences added, and the scores they give, in percent.
 
     A sentence without a scored word is not counted. Scores of non-projective arcs are None where there are none.
-    ``per_sentence`` holds three numbers a sentence, for :func:`tanglewood.measure.significance.bootstrap`: scored
+    ``per_sentence`` holds three numbers per sentence, for :func:`tanglewood.measure.significance.bootstrap`: scored
     words, right heads, right arcs.
     """
 
@@ -292,12 +292,12 @@ class Scores:
 
     @property
     def nonprojective_precision(self) -> float | None:
-        """Predicted arcs non-projective in the predicted tree that gold has too, non-projective there."""
+        """Non-projective arcs of the predicted trees that are non-projective arcs of gold, too."""
         return percentage(self.found_nonprojective, self.predicted_nonprojective)
 
     @property
     def nonprojective_recall(self) -> float | None:
-        """Arcs non-projective in gold that were predicted, in a tree in which they are non-projective."""
+        """Non-projective arcs of gold that are non-projective arcs of the predicted trees, too."""
         return percentage(self.found_nonprojective, self.nonprojective.words)
 
     @property

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 def percentage(part: int, whole: int) -> float | None:
-    """Return a share in percent, or None if there is nothing to take it of."""
+    """Return a share in percent, or None if the whole is 0."""
     return 100 * part / whole if whole else None
 
 
@@ -22,9 +22,9 @@ def rounded(scores: dict[str, int | float | None]) -> dict[str, int | float | No
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """How many there are in gold and in the system, and how many of them are the same; scores are in percent.
+    """How many items there are in gold and in the system, and how many of them are the same; scores are in percent.
 
-    ``aligned`` is how many of gold have a partner in the system, where that is asked.
+    ``aligned`` is how many gold items have a partner in the system, where that is counted.
     """
 
     right: int
@@ -34,12 +34,12 @@ class Metric:
 
     @property
     def precision(self) -> float | None:
-        """The share of the system's that are right."""
+        """The share of the system's items that are right."""
         return percentage(self.right, self.system)
 
     @property
     def recall(self) -> float | None:
-        """The share of gold's that were found."""
+        """The share of gold items that were found."""
         return percentage(self.right, self.gold)
 
     @property
@@ -49,5 +49,5 @@ class Metric:
 
     @property
     def aligned_accuracy(self) -> float | None:
-        """The share of gold's with a partner whose partner is right."""
+        """Of the gold items that have a partner, the share whose partner is right."""
         return None if self.aligned is None else percentage(self.right, self.aligned)

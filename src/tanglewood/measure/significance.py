@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from tanglewood.measure.scores import Comparison, Scores
 
 ALPHA = 0.05
-FEW = 25  # below so many discordant pairs the chi-square distribution is too rough
+FEW = 25  # with fewer discordant pairs the chi-square distribution is too rough
 TESTED = ("las", "uas", "exact_match")
 
 
 @dataclass(frozen=True, slots=True)
 class McNemar:
-    """McNemar's test of two systems on the same items, of which each alone got some right.
+    """McNemar's test of two systems on the same items, by how many each of them alone got right.
 
     With fewer than 25 discordant items the p-value is that of the exact two-sided binomial test and ``chi_square`` is
     None; else it comes from the chi-square distribution with one degree of freedom, with continuity correction.

@@ -1,4 +1,4 @@
-"""Sentences that can be gone through more than once, wherever they come from."""
+"""Sentences that can be iterated over more than once, wherever they come from."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tanglewood.treebank.sources import SentenceSource, sentences_from
 
 
 class Source:
-    """The sentences of a path, an open binary file or an iterable, from the first one on each time.
+    """The sentences of a path, an open binary file or an iterable; each iteration starts with the first one.
 
-    Files are read again, and collections gone through again. What can be had only once (a pipe, an open file, a
-    generator) is kept as far as it was read, as the bytes of its sentences.
+    Paths are read again, and collections iterated over again. What can be read only once (a pipe, an open file, a
+    generator) is remembered while it is read, as the bytes of its sentences.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class Source:
         elif hasattr(given, "read"):
             self._once = read_file(cast("BinaryIO", given))
         else:
-            self._once = sentences_from(given)  # raises if these are no sentences
+            self._once = sentences_from(given)  # raises if these are not sentences
             if not isinstance(given, Iterator):
                 self._again = lambda: sentences_from(given)
 

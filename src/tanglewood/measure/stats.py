@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def stats(source: SentenceSource, *, worst: int = 0) -> TreebankStats:
     """Count how non-projective a treebank is: a path, an open file, a document or any sentences.
 
-    So many of the most crossing sentences are kept as ``worst``.
+    ``worst`` is how many of the sentences with the most crossings to keep.
     """
     counts = TreebankStats(keep_worst=worst)
     for sentence in sentences_from(source):
@@ -32,7 +32,7 @@ def is_punctuation(form: str) -> bool:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Tangled:
-    """A sentence with many crossings, by which it is sorted."""
+    """A sentence with many crossings, by whose number it is sorted."""
 
     crossing_pairs: int
     nonprojective_arcs: int
@@ -42,7 +42,7 @@ class Tangled:
 
 @dataclass(slots=True, repr=False)
 class TreebankStats:
-    """Running counts over the sentences added; degrees are objects from degree to number of sentences."""
+    """Running counts over the sentences added; those of degrees map a degree to a number of sentences."""
 
     keep_worst: int = 0
     sentences: int = 0

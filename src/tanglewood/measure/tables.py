@@ -92,7 +92,7 @@ class Row:
 
 
 class Table:
-    """Running counts of the sentences added by groups of arcs, which are named in GROUPS."""
+    """Running counts over the sentences added, by groups of arcs; GROUPS names the ways to group them."""
 
     def __init__(self, by: str) -> None:
         if by not in GROUPS:
@@ -121,7 +121,7 @@ class Table:
         return {group: found[group] for group in sorted(found, key=lambda group: self._place(group, found[group]))}
 
     def _place(self, group: str, row: Row) -> tuple[int, str]:
-        """Return by what a group is sorted."""
+        """Return the sort key of a group."""
         if self.by == "label":
             return (-row.gold.words, group)
         return (int(group) if self.by == "degree" else ORDER.index(group), "")

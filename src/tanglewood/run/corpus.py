@@ -1,4 +1,4 @@
-"""Parses whole files: sentences in order from any number of processes, with a count of what was met on the way."""
+"""Parsing whole files: sentences in order from any number of processes, with a few counts."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from tanglewood.worker import Worker
 
 
 class Corpus:
-    """Batches of sentences that are parsed as they come; ``words`` have been so far, whatever number of processes.
+    """Parses batches of sentences as they come; ``words`` counts the words parsed so far, by all processes.
 
-    ``missing`` are the columns that the model was trained with and that no word so far has.
+    ``missing`` are the columns that the model was trained with but that no word so far has.
     """
 
     def __init__(self, worker: Worker, *, processes: int = 1) -> None:
@@ -28,7 +28,7 @@ class Corpus:
     def parse(
         self, batches: Iterable[Batch], on_error: Callable[[LocatedError], object], *, method: str | None = None
     ) -> Generator[Sentence]:
-        """Give the parsed sentences in order; ``on_error`` is handed what is wrong with others in their place.
+        """Yield the parsed sentences in order; ``on_error`` is called with the errors of the others in their places.
 
         ``method`` is how processes are started (run/processes.py).
         """

@@ -1,4 +1,4 @@
-"""Work that is shared out to processes: what comes back is in order, and no process outlives its parent."""
+"""Work shared among processes: results come back in order, and no process outlives its parent."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 
 
 def checked(processes: int) -> int:
-    """Return the number of processes, or raise an error if it is none."""
+    """Return the number of processes, or raise an error if it is not a number from 1 on."""
     if not isinstance(processes, int) or isinstance(processes, bool):
         raise ArgumentError(f"processes={processes!r}: it should be a whole number, 1 or more")
     if processes < 1:
@@ -37,11 +37,12 @@ def in_order(
     method: str | None = None,
     prepare: Callable[[], object] | None = None,
 ) -> Generator[Result]:
-    """Give what the work makes of each item, in order; the same for any number of processes.
+    """Yield the result of the work on each item, in order; the same for any number of processes.
 
-    No more than two items a process are read ahead, so that memory stays flat however many there are. Forked processes
-    inherit the work, others are sent it once: it can be pickled, as can items and results. ``method`` is how processes
-    are started: "fork", "spawn" or "forkserver"; by default fork where it is safe. Each calls ``prepare`` first.
+    At most two items per process are read ahead, so that memory stays flat however many there are. Forked processes
+    inherit the work, others are sent it once, so it must be possible to pickle it, and items and results too.
+    ``method`` is how processes are started: "fork", "spawn" or "forkserver"; by default fork where it is safe. Each
+    process calls ``prepare`` first.
     """
     if checked(processes) == 1:
         yield from map(work, items)
@@ -62,7 +63,7 @@ def in_order(
                 except StopIteration:
                     more = False
                 except Exception as error:
-                    failure, more = error, False  # what was read before comes first
+                    failure, more = error, False  # the results of what was read before come first
                 else:
                     waiting.append(pool.submit(_do, item))
             if waiting:
@@ -98,5 +99,5 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _do(item: Any) -> Any:  # noqa: ANN401 - whatever the work takes and gives
+def _do(item: Any) -> Any:  # noqa: ANN401 - whatever the work takes and returns
     return _mine(item)

@@ -1,1 +1,1 @@
-"""Learning a parser: what to train with, and the loop."""
+"""Training parsers and pipelines: configuration, the training loop, folds, stacking and checkpoints."""

@@ -18,7 +18,7 @@ PIPELINE_LAYERS = 2  # of LSTMs, for parsers of text: 83.5 instead of 83.1 LAS o
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """What a training run may choose; what is left empty is chosen to fit the data or the system."""
+    """The choices of a training run; what is left empty is chosen to suit the data or the system."""
 
     system: str = ""  # swap or, for a graph-based model, attardi-alls0s1
     options: Mapping[str, Any] = field(default_factory=dict)  # of the system
@@ -26,9 +26,9 @@ class Config:
     single_root: bool | None = None
     pseudo_projective: str = ""
     learner: str = ""  # network or, if there is a search over arcs, arcs
-    search: str = ""  # of a graph-based model: the decoder it learns with and, if nothing else is said, parses with
+    search: str = ""  # of a graph-based model: the decoder it learns with and, by default, parses with
     stacked: str = ""  # model file of a parser whose trees a graph-based learner looks at
-    folds: int = 5  # in which the training data are parsed by parsers like the stacked one
+    folds: int = 5  # number of parts in which parsers like the stacked one parse the training data
     seed: int = 1
     beam: int = 1  # for parsing dev after each epoch
     settings: Mapping[str, Any] = field(default_factory=dict)  # of the learner
@@ -40,7 +40,7 @@ class Config:
                 raise ConfigError(f"{name}={value!r}: it should be a whole number, {least} or more")
 
     def completed(self) -> Config:
-        """Return the choices with the learner that fits the search, and search and system that fit the learner."""
+        """Return the choices with a learner that suits the search, and a search and system that suit the learner."""
         if self.search and self.search not in SEARCHES:
             raise ConfigError(f"unknown search {self.search!r} to train with; choose from {', '.join(SEARCHES)}")
         learner = self.learner or ("arcs" if self.search else "network")
@@ -67,12 +67,12 @@ class Config:
 
     @property
     def tag_column(self) -> str:
-        """The column whose tags the system gives, from the candidates of a tagger; mostly there is none."""
+        """The column whose tags the system gives, from the candidates of a tagger; usually there is none."""
         complete = self.completed()
         return make_system(complete.system, **complete.options).tag_column
 
     def for_predicted_tags(self) -> Config:
-        """Return the choices for a parser of tags that may be wrong: the words around must then say more."""
+        """Return the choices for a parser whose tags may be wrong, so that the surrounding words have to say more."""
         if self.completed().learner != "network":
             return self
         return replace(self, settings={"layers": PIPELINE_LAYERS, **self.settings})
@@ -123,7 +123,7 @@ def read_config(path: str | None, overrides: list[str], config: Config | None = 
 
 
 def updated(config: Config, given: Mapping[str, Any]) -> Config:
-    """Return the choices with others in their place; what is no field of Config is a setting of the learner."""
+    """Return the choices with some replaced; what is not a field of Config is a setting of the learner."""
     own = {option.name for option in fields(Config)}
     for key in ("settings", "options"):
         if not isinstance(given.get(key, {}), dict):

@@ -13,9 +13,9 @@ from tanglewood.treebank.sentence import Sentence
 
 
 class CrossValidation:
-    """Trains as many parsers as there are folds, to which sentences are dealt out at random, by the seed.
+    """Trains one parser per fold; the seed decides which sentences go into which fold.
 
-    ``total`` are the scores of all folds that are done.
+    ``total`` has the scores of all finished folds together.
     """
 
     def __init__(self, config: Config, sentences: Sequence[Sentence], folds: int) -> None:
@@ -25,7 +25,7 @@ class CrossValidation:
         self.total = Scores()
 
     def run(self) -> Iterator[Scores]:
-        """Give the scores of each fold."""
+        """Yield the scores of each fold."""
         for places, others in deal_out(self.sentences, self.folds, self.config.seed):
             held_out = [self.sentences[place] for place in places]
             rest, words = self._tagged([self.sentences[place] for place in others], held_out)

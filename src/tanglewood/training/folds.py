@@ -10,7 +10,7 @@ from tanglewood.treebank.sentence import Sentence
 
 
 def deal_out(sentences: Sequence[Sentence], folds: int, seed: int) -> Iterator[tuple[list[int], list[int]]]:
-    """Give for each fold the places of its sentences and those of all others, at random by the seed."""
+    """Yield for each fold the indices of its sentences and those of all others, drawn at random by the seed."""
     if not 2 <= folds <= len(sentences):
         raise ConfigError(f"{folds} folds of {len(sentences)} sentences: there must be 2 or more, none of them empty")
     order = list(range(len(sentences)))

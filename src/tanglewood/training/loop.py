@@ -32,14 +32,14 @@ from tanglewood.treebank.tag_candidates import KEY
 from tanglewood.treebank.tree import Tree
 
 RARE_ARCS = 50  # fewer non-projective arcs than this are hard to learn
-CALIBRATED_ON = 60  # sentences of dev on which graph-based models find out how sure they may be
-TRAINING_BYTES = 64 << 20  # a sentence whose chart takes more is learnt from with the best of all trees
+CALIBRATED_ON = 60  # sentences of dev on which graph-based models are calibrated
+TRAINING_BYTES = 64 << 20  # for a sentence whose chart takes more, learn from the best of all trees instead
 RARE_LABEL = 5  # likewise, occurrences of a decorated label
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What a learner is given: what is to be learnt, examples of it, and what was noticed about the data."""
+    """What a learner is given: what to learn, examples of it, and what was noticed about the data."""
 
     actions: Actions
     examples: list[Example]
@@ -62,13 +62,13 @@ class Training:
         self.epoch = 0
 
     def prepare(self) -> Training:
-        """Do all that comes before the first epoch; what is wrong with configuration or data is raised here."""
+        """Do everything that comes before the first epoch; errors in configuration or data are raised here."""
         _ = self.teacher, self.options, self.lesson, self.learner, self.description
         return self
 
     @cached_property
     def system(self) -> TransitionSystem:
-        """The system, with one root if that is asked for or all trees have one."""
+        """The system, single-rooted if that is asked for or all trees are."""
         if not self.train:
             raise ConfigError("there is no sentence to train on")
         single_root = self.config.single_root
@@ -90,7 +90,7 @@ class Training:
 
     @cached_property
     def options(self) -> Any:  # noqa: ANN401 - the options class of the learner
-        """The learner's options, with what is left open chosen for the size of the data."""
+        """The learner's options, with those left open chosen by the size of the data."""
         return self.config.learner_options().resolved(sum(map(len, self.train)))
 
     @cached_property
@@ -132,12 +132,12 @@ class Training:
 
     @property
     def actions(self) -> Actions:
-        """What is to be learnt."""
+        """The moves, labels and tags to learn."""
         return self.lesson.actions
 
     @property
     def examples(self) -> list[Example]:
-        """What it is learnt from."""
+        """The examples to learn from."""
         return self.lesson.examples
 
     @property
@@ -147,7 +147,7 @@ class Training:
 
     @cached_property
     def learner(self) -> Learner:
-        """The learner, which has learnt as many epochs as were run."""
+        """The learner, which has gone through as many epochs as were run."""
         kind = learner_class(self.config.learner, "Learner")
         learner: Learner = kind.begin(
             self.actions, self.train, self.options, self.config.seed, stacked=self.stacked is not None
@@ -171,9 +171,9 @@ class Training:
         }
 
     def run(self, *, threads: int = 1, tell: Callable[[float], None] | None = None) -> Iterator[Progress]:
-        """Learn epoch by epoch; each yields the progress made. The dev set is parsed with so many threads.
+        """Learn epoch by epoch, and yield the progress after each; ``threads`` threads parse the dev set.
 
-        Learners whose epochs take long tell in between which share of the epoch is done.
+        Learners whose epochs take long call ``tell`` in between with the share of the epoch that is done.
         """
         self.prepare()
         if tell is not None:
@@ -210,7 +210,7 @@ class Training:
         return self.best[1]
 
     def _calibrate(self, parser: Parser) -> None:
-        """Let a graph-based model find out on dev how sure it may be."""
+        """Calibrate a graph-based model on dev."""
         sentences = self.dev[:CALIBRATED_ON]
         trees = [sentence.tree for sentence in sentences]
         others: Sequence[StackedTree | None] = [None] * len(trees)
@@ -227,7 +227,7 @@ class Training:
         return Parser(model, description, self.lesson.scheme, self.stacked)
 
     def save_checkpoint(self, path: str | Path) -> None:
-        """Write all that `resume` needs to go on as if nothing had happened."""
+        """Write everything that `resume` needs to continue as if nothing had happened."""
         arrays, data = self.learner.state()
         best = {}
         if self.best is not None:
@@ -242,7 +242,7 @@ class Training:
         save_model(path, {**{f"state/{name}": value for name, value in arrays.items()}, **best}, settings)
 
     def resume(self, path: str | Path) -> None:
-        """Go on from a checkpoint of the same data and choices."""
+        """Continue from a checkpoint of the same data and choices."""
         arrays, settings = load_model(path)
         if settings.get("checkpoint") != _plain(self.description):
             raise ModelError(f"{path}: the checkpoint is of another training run (other data, options or seed)")
@@ -264,7 +264,7 @@ def _train(config: Config, sentences: Sequence[Sentence]) -> Parser:
 
 
 def _rare_arcs(trees: Sequence[Tree]) -> list[str]:
-    """Return a warning if there are few arcs that cross."""
+    """Return a warning if few arcs cross."""
     crossing = sum(len(tree.nonprojective_arcs()) for tree in trees)
     if crossing >= RARE_ARCS:
         return []
@@ -273,7 +273,7 @@ def _rare_arcs(trees: Sequence[Tree]) -> list[str]:
 
 
 def _rare_labels(trees: Sequence[Tree], scheme: Scheme) -> list[str]:
-    """Return a warning if there are decorated labels that are rare."""
+    """Return a warning if some decorated labels are rare."""
     counts = Counter(label for tree in trees for label in tree.labels[1:])
     decorated = {label: counts[label] for label in scheme.clashes(counts)}
     rare = [label for label, count in decorated.items() if count < RARE_LABEL]
@@ -286,7 +286,7 @@ def _rare_labels(trees: Sequence[Tree], scheme: Scheme) -> list[str]:
 
 
 def _with_tags(actions: Actions) -> Callable[[Example, Sentence], Example]:
-    """Return what adds tags to an example: the gold ones, and those of the first tagger to choose from."""
+    """Return a function that adds tags to an example: the gold ones, and the first tagger's candidates."""
     tagging = Tagging(actions)
 
     def add(example: Example, sentence: Sentence) -> Example:

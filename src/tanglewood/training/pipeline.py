@@ -63,7 +63,7 @@ class TagPlan:
 
 
 def prepare(train: Sequence[Sentence], dev: Sequence[Sentence], **choices: Any) -> Prepared:  # noqa: ANN401 - a TagPlan
-    """Learn tokenizer and tagger, and tag the data; parts that lie finished in the folder are taken from there."""
+    """Learn tokenizer and tagger, and tag the data; finished parts are taken from the folder."""
     plan = TagPlan(**choices)
 
     def learn_tokenizer() -> tuple[Mapping[str, Any], dict[str, Any]]:
@@ -77,7 +77,7 @@ def prepare(train: Sequence[Sentence], dev: Sequence[Sentence], **choices: Any) 
 def prepare_tags(
     train: Sequence[Sentence], dev: Sequence[Sentence], plan: TagPlan
 ) -> tuple[Tagger, list[Sentence], list[Sentence]]:
-    """Learn a tagger, and tag the data with it or, what is learnt from, with taggers that have not seen it."""
+    """Learn a tagger and tag dev with it; the training data is tagged by taggers that have not seen it."""
     parts = plan.parts(train, dev)
 
     def learn_tagger() -> tuple[Mapping[str, Any], dict[str, Any]]:
@@ -109,13 +109,13 @@ def prepare_tags(
 
 
 def with_tags_of(tagger: Tagger, sentences: Sequence[Sentence], tag_column: str) -> list[Sentence]:
-    """Return the sentences with the tagger's tags, as `prepare` has them."""
+    """Return the sentences with the tagger's tags, as `prepare` does."""
     tagged = tagger.worker().tag([sentence.forms for sentence in sentences], tag_column)
     return [_tagged(sentence, found, tag_column) for sentence, found in zip(sentences, tagged, strict=True)]
 
 
 def _tagged(sentence: Sentence, tags: Sequence[Tags], tag_column: str) -> Sentence:
-    """Return the sentence with all its tags replaced but those of the column that the parser is to learn."""
+    """Return the sentence with all its tags replaced except those of the column that the parser is to learn."""
     if tag_column == "upos":
         tags = [tag._replace(upos=gold) for tag, gold in zip(tags, sentence.upos, strict=True)]
     elif tag_column:

@@ -13,7 +13,7 @@ from tanglewood.text.tagger import TagScores
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """An epoch that is over: its number of how many, the mean loss, and how many seconds it took."""
+    """A finished epoch: its number, out of how many, the mean loss, and how many seconds it took."""
 
     epoch: int
     epochs: int
@@ -34,7 +34,7 @@ class Epoch:
 class Progress(Epoch):
     """How the parser stands after an epoch: its scores on dev, if there is any, and the best parser so far.
 
-    If there is no dev set that is the last one.
+    Without a dev set that is the last one.
     """
 
     scores: Evaluation | None
@@ -67,7 +67,7 @@ class TaggerProgress(Epoch):
         return f"{self.part}: {self._line(scores)}"
 
 
-Report = Callable[[Progress | TaggerProgress | str], None]  # is told how it goes: after an epoch, or in words
+Report = Callable[[Progress | TaggerProgress | str], None]  # is told about progress: after an epoch, or in words
 
 
 def quiet(_: Progress | TaggerProgress | str) -> None:

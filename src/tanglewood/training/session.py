@@ -1,4 +1,4 @@
-"""A whole training run: what comes before the parser, the parser, its checkpoints, and the model in the end."""
+"""A whole training run: what comes before the parser, the parser, its checkpoints, and the finished model."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from tanglewood.treebank.sources import SentenceSource, sentences_from
 class Session:
     """A training run from sentences to a pipeline; a parser that gives tags gets a tagger, whether asked for or not.
 
-    With an ``output`` the model is saved there, and until then what is finished lies beside it, in OUTPUT.parts and
-    OUTPUT.training, from where a run with ``resume`` goes on. ``processes`` taggers are learnt at a time, and as many
-    threads parse the dev set; that changes no result. ``tell`` hears from learners whose epochs take long: the epoch,
-    the share of it that is done, and about how many seconds are left of it.
+    With an ``output`` the model is saved there, and until then what is finished is beside it, in OUTPUT.parts and
+    OUTPUT.training, from where a run with ``resume`` continues. ``processes`` taggers are trained at a time, and as
+    many threads parse the dev set; that changes no result. ``tell`` is called by learners whose epochs take long: with
+    the epoch, the share of it that is done, and about how many seconds of it are left.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class Session:
         return Path(f"{self.output}.training")
 
     def _begun(self) -> Training:
-        """Return the training run of the parser, prepared, and at the epoch where it goes on."""
+        """Return the training run of the parser, prepared, and at the epoch where it continues."""
         config, train, dev = self.config, self.train, self.dev
         if self.pipeline or config.tag_column:
             before = self._before = self._prepared()
@@ -139,7 +139,7 @@ class Session:
         return training
 
     def _prepared(self) -> Prepared:
-        """Learn what comes before the parser, or take what is finished of it."""
+        """Learn what comes before the parser, except for what is already finished."""
         if self.output is not None and not self.resume and self._parts.exists():
             rmtree(self._parts)
         return prepare(
@@ -154,7 +154,7 @@ class Session:
         )
 
     def _teller(self, training: Training) -> Callable[[float], None] | None:
-        """Return what tells of the epoch, from now on."""
+        """Return a function that reports how much of the current epoch is done."""
         if self.tell is None:
             return None
         tell = self.tell
@@ -255,7 +255,7 @@ def train(
 
 
 def _with_system_options(config: Config) -> Config:
-    """Return the choices with options of the system that stand among the learner's settings where they belong."""
+    """Return the choices with the system's options moved from the learner's settings to where they belong."""
     name = config.completed().system
     takes = SYSTEMS[name].options if name in SYSTEMS else {}
     options = {name: value for name, value in config.settings.items() if name in takes}
@@ -283,4 +283,4 @@ def _print_warning(text: str) -> None:
 
 
 def _warn_caller(text: str) -> None:
-    warnings.warn(text, stacklevel=5)  # the caller of train, which calls run, which calls what calls this
+    warnings.warn(text, stacklevel=5)  # points to the caller of train

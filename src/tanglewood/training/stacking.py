@@ -25,10 +25,10 @@ def config_of(description: Mapping[str, Any]) -> Config:
 def parse_by_folds(
     stacked: Parser, sentences: Sequence[Sentence], folds: int, train: Train, report: Report
 ) -> list[Tree]:
-    """Return the trees that parsers like the stacked one give sentences which they have not been trained on.
+    """Return the trees that parsers like the stacked one give to sentences that they have not been trained on.
 
-    The stacked parser itself has seen the training data: its trees would be better there than those it gives anything
-    else, and the learner would trust it too much.
+    The stacked parser itself has seen the training data: its trees would be better there than anywhere else, and the
+    learner would trust it too much.
     """
     if stacked.stacked is not None:
         raise ConfigError("the parser to stack on is stacked itself; it should be one that stands on its own")
