@@ -1,4 +1,4 @@
-"""The papers' experiments: functions that return data, one file a paper; each finished part of a run is kept."""
+"""The papers' experiments: functions that return data, one file per paper; each finished part of a run is kept."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Lacroix & Béchet 2014: the three-step system against Covington's and pseudo-projective arc-eager, by folds.
 
-The whole treebank is dealt out into ten folds. Each is parsed by parsers learnt from the nine others, with tags that
-a tagger learnt from the nine others gives it (or gold tags). Anchors of three-step are artificial: where lifting puts
-a non-projective dependent.
+The whole treebank is dealt out into ten folds. Each is parsed by parsers trained on the nine others, with tags from a
+tagger trained on the nine others (or gold tags). Anchors of three-step are artificial: where lifting puts a
+non-projective dependent.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ SYSTEMS: dict[str, dict[str, Any]] = {
     "pseudoproj": {"system": "arc-eager", "oracle": "static", "pseudo_projective": "path"},
     "three-step": {"system": "three-step"},
 }
-TAGGING = 10.0  # about how much longer a tagger takes to learn than a parser
+TAGGING = 10.0  # about how many times longer a tagger takes to train than a parser
 ARCS = {"all": "", "projective": "projective_", "nonprojective": "nonprojective_"}
 
 
@@ -137,7 +137,7 @@ def findings(results: Data) -> list[Finding]:
 
 
 def _group(results: Data, system: str, group: str) -> Data:
-    """Return the scores of a group of arcs; no arc, no scores."""
+    """Return the scores of a group of arcs; without arcs there are none."""
     found: Data = results["by_crossing"][system].get(group, {"gold": 0, "la": None, "uas": None, "las": None})
     return found
 

@@ -15,9 +15,9 @@ NONE = "-"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a paper found, whether it is found here (None: it cannot be told), and the numbers that say so.
+    """What a paper found, whether it holds here (None: it cannot be decided), and the numbers that show it.
 
-    ``sure`` says whether a difference that is found is significant, where that was tested.
+    ``sure`` says whether a difference that was found is significant, where that was tested.
     """
 
     claim: str
@@ -27,14 +27,14 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """A word or two."""
+        """The verdict in a word or two."""
         if self.found is None:
             return "open"
         return ("found" if self.sure else "found, not significantly") if self.found else "not found"
 
 
 def number(value: float | None, decimals: int = 1) -> str:
-    """Return a number with so many decimals, or a dash."""
+    """Return a number with this many decimals, or a dash for None."""
     return NONE if value is None else f"{value:.{decimals}f}"
 
 
@@ -49,7 +49,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def p_value(test: Data, name: str = "") -> str:
-    """Return a p-value, with a star if it is below 0.05; or what it is called, and that."""
+    """Return a p-value, with its name before it if it has one, and a star after it if it is below 0.05."""
     p = test["p_value"]
     small = p < 0.0001
     value = "< 0.0001" if small else f"{p:.4f}"
@@ -57,7 +57,7 @@ def p_value(test: Data, name: str = "") -> str:
 
 
 def data_table(data: Data) -> str:
-    """Return how large the parts of the data are, and how non-projective."""
+    """Return a table of how large the parts of the data are, and how non-projective."""
     return table(
         ["data", "sentences", "tokens", "non-projective sentences %", "non-projective arcs %"],
         [
@@ -74,7 +74,7 @@ def data_table(data: Data) -> str:
 
 
 def findings_table(findings: Sequence[Finding]) -> str:
-    """Return what was found."""
+    """Return a table of what was found."""
     return table(
         ["what the paper found", "here", "numbers"],
         [[finding.claim, finding.verdict, finding.evidence] for finding in findings],

@@ -1,8 +1,8 @@
 """Nivre 2007: Covington's parser with bounds on the degree of non-projectivity: accuracy, and the time they save.
 
 As in the paper every pair of words is looked at, and the classifier is asked about those that the bound permits. One
-parser is learnt without a bound and parses with d = unbounded, 2 and 1; the baseline, d = 0, is learnt from
-projectivized trees. A fifth of the training data, drawn at random, is held out for this. Then the parser is learnt from
+parser is trained without a bound and parses with d = unbounded, 2 and 1; the baseline, d = 0, is trained on
+projectivized trees. A fifth of the training data, drawn at random, is held out for this. Then the parser is trained on
 all training data and scored on the test set, beside a spanning-tree and a pseudo-projective parser (Table 4).
 """
 
@@ -48,7 +48,7 @@ from tanglewood.treebank.sentence import Sentence
 PAPER = "nivre2007"
 FEATURES = "nivre2007"  # feature model, for learners that take one
 PSEUDO_FEATURES = "nivre2006"  # that of Malt-06
-FIFTH = 5  # one of so many sentences is held out
+FIFTH = 5  # one in this many sentences is held out
 EVERY_PAIR = {"every_pair": True}
 BOUNDS: dict[str, int | None] = {"unbounded": None, "d2": 2, "d1": 1, "d0": 0}
 NAMES = {
@@ -143,7 +143,7 @@ def with_bound(parser: Parser, bound: int | None) -> Parser:
 
 
 def error_reduction(score_: float, baseline: float) -> float:
-    """Return which share of the baseline's errors is gone."""
+    """Return what share of the baseline's errors is gone."""
     return (score_ - baseline) / (100 - baseline) if baseline < 100 else 0.0
 
 

@@ -1,7 +1,7 @@
 """Nivre 2009: SWAP against a projective and a pseudo-projective parser, and the running time that SWAP takes.
 
 Su is the system swap (with the paper's eager oracle, and with the lazy one that came after it), Sp is arc-standard
-learnt from projectivized trees, Spp arc-standard with pseudo-projective labels (`head`, as in Nivre et al. 2006).
+trained on projectivized trees, Spp arc-standard with pseudo-projective labels (`head`, as in Nivre et al. 2006).
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def run(
 
 
 def _config(name: str, learning: Learning, stacked: Path) -> tuple[Config, bool]:
-    """Return the choices of a system, and whether it learns from projectivized trees."""
+    """Return the choices of a system, and whether it is trained on projectivized trees."""
     if name in ORACLES:
         return learning.config("swap", oracle=ORACLES[name]), False
     if name == "mst":
@@ -261,7 +261,7 @@ def _differences(results: Data) -> str:
 
 
 def distance(results: Data, theirs: float) -> str:
-    """Say how far Su is from the paper's, and what is known to differ in this run."""
+    """Say how far Su is from the paper's result, and what is known to differ in this run."""
     by = results["scores"]["su"]["las"] - theirs
     settings = results["options"]["settings"]
     known = ["the data"]

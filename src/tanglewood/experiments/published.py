@@ -1,6 +1,6 @@
-"""What the papers themselves report, with the table or figure each number stands in. Nothing here is ours.
+"""What the papers themselves report, with the table or figure that each number is from. Nothing here is ours.
 
-Their data are other versions, and often other treebanks, than those of today: compare shapes, not digits.
+Their data are other versions of today's treebanks, and often other treebanks: compare shapes, not digits.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ TITLES = {
     "systems": "Nivre 2007, Nivre 2009, Lacroix & Béchet 2014, Shi & Lee 2018 and the papers that they build on: every "
     "system that they name, in one table.",
 }
-LANGUAGES = {"Slovenian": "Slovene"}  # what treebanks call them -> what the papers do
+LANGUAGES = {"Slovenian": "Slovene"}  # names in treebanks -> names in the papers
 
 
 def language_of(treebank: str) -> str:
-    """Return the papers' name of a treebank's language, which is the first part of the treebank's name."""
+    """Return the papers' name for a treebank's language, which is the first part of the treebank's name."""
     name = treebank.partition("-")[0]
     return LANGUAGES.get(name, name)
 
@@ -94,7 +94,7 @@ NIVRE2009_LINES = {
 
 NIVRE2007_FEATURES = 20  # "core set of 20 features", section 5
 
-# Nivre 2007, what its text says of its Tables 2 and 3 (whose cells we do not have), languages apart.
+# Nivre 2007, what its text says about its Tables 2 and 3 (whose cells we do not have), by language.
 NIVRE2007_ERROR_REDUCTION = {"Dutch": "over 35%", "German": "over 20%"}
 NIVRE2007_TIME_REDUCTION = dict.fromkeys(("Dutch", "German", "Slovene"), "about 50%")  # at d = 1
 

@@ -32,10 +32,10 @@ Say = Callable[[str, bool], None]  # a text, and whether it stays (else the next
 Step = Callable[[float, str], None]  # how much of a part is done, and what it does
 Data = dict[str, Any]
 SUFFIXES = (".conllu", ".conll")
-ROUNDS, LONG = 3, 20.0  # a parse is timed so often, but not again once it took so many seconds
+ROUNDS, LONG = 3, 20.0  # parsing is timed in this many rounds, but not again once they took this many seconds
 PARTS, PARSED, OPTIONS, RESULTS, REPORT = "parts", "parsed", "options.json", "results.json", "report.md"
-ENOUGH = 0.05  # share of a run that is done before it says how long the rest will take
-FROM_PYTHON = "a call from Python"  # what a run without a command line was asked for by
+ENOUGH = 0.05  # share of a run that must be done before it says how long the rest will take
+FROM_PYTHON = "a call from Python"  # in place of the command, where there was none
 
 
 def quiet(_text: str, _stays: bool) -> None:
@@ -56,7 +56,7 @@ class Treebank:
 
     @classmethod
     def read(cls, folder: str | Path, needed: Sequence[str] = ("train", "test")) -> Treebank:
-        """Read train, dev and test as .conllu or .conll; a ConfigError says if one that is needed is missing."""
+        """Read train, dev and test as .conllu or .conll; raise ConfigError if one that is needed is missing."""
         folder = Path(folder)
         if not folder.is_dir():
             raise ConfigError(f"{folder}: there is no such folder; it should hold train, dev and test files")
@@ -77,12 +77,12 @@ class Treebank:
         return cls(folder.resolve().name, parts, files, suffixes[0])
 
     def statistics(self) -> Data:
-        """Return what the papers' data tables have, by part."""
+        """Return the numbers of the papers' data tables, by part."""
         return {part: statistics(sentences) for part, sentences in self.parts.items()}
 
 
 def described(file: Path, sentences: Sequence[Sentence]) -> Data:
-    """Return name and checksum of a file, and how much is in it."""
+    """Return the name and checksum of a file, and how many sentences and words it has."""
     return {
         "file": file.name,
         "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
@@ -114,16 +114,16 @@ def _share(part: int, whole: int) -> float:
 class Run:
     """A run in a folder: what it was asked for, and its finished parts, which are not done again.
 
-    A folder of other options, other data or another version is refused, since its results may have taken hours.
+    A folder with results of other options, data or versions is refused, since they may have taken hours.
     """
 
     folder: Path
     options: Data
-    parts: Mapping[str, float]  # and about how long each takes, in any unit
+    parts: Mapping[str, float]  # names of all parts, and about how long each takes, in any unit
     say: Say = quiet
     suffix: str = SUFFIXES[0]  # of the parsed files
     finished: list[str] = field(default_factory=list)
-    made: float = 0.0  # in that unit, in this run
+    made: float = 0.0  # work done in this run, in that unit
     began: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
@@ -141,7 +141,7 @@ class Run:
             (self.folder / name).mkdir(exist_ok=True)
 
     def write(self, name: str, text: str) -> None:
-        """Write a file of the folder, all of it or nothing."""
+        """Write a file in the folder, either all of it or nothing."""
         with writing(self.folder / name) as out:
             out.write(text.encode())
 
@@ -154,7 +154,7 @@ class Run:
         return list(read(self.folder / PARSED / f"{name}{self.suffix}"))
 
     def part(self, name: str, make: Callable[[Step], Data]) -> Data:
-        """Return a part: what is kept of it, or what is made now; the maker says how far it is and what it does."""
+        """Return a part, as it was kept or else as it is made now; ``make`` reports how far it is and what it does."""
         kept = self._kept(name)
         if not kept.exists():
             self.say(f"{self._where(name)}: {name}", False)
@@ -173,7 +173,7 @@ class Run:
         return self.folder / PARTS / f"{part}.json"
 
     def _where(self, name: str, share: float = 0.0) -> str:
-        """Say which part this is, and how long all of them will take if such a share of it is done."""
+        """Say which part this is, and how long the rest of all parts will take if this share of it is done."""
         text = f"{len(self.finished) + 1}/{len(self.parts)}"
         rest = sum(size for part, size in self.parts.items() if part != name and not self._kept(part).exists())
         done, left = self.made + share * self.parts[name], rest + (1 - share) * self.parts[name]
@@ -190,7 +190,7 @@ class Run:
 
 
 def earlier_options(folder: Path) -> Data:
-    """Return the options of the run that a folder is of, none if there was no run; refuse any other folder."""
+    """Return the options of the run in a folder, none if the folder is empty or missing; refuse any other folder."""
     try:
         found: Data = json.loads((folder / OPTIONS).read_text(encoding="utf-8"))
         if {"command", "version"} <= found.keys():
@@ -204,7 +204,7 @@ def earlier_options(folder: Path) -> Data:
 
 
 def clear(folder: Path) -> None:
-    """Remove what an earlier run found, so that any run may use its folder; a folder of something else is refused."""
+    """Remove the results of an earlier run, so that any run may use its folder; any other folder is refused."""
     if earlier_options(folder):
         for name in (PARTS, PARSED):
             shutil.rmtree(folder / name, ignore_errors=True)
@@ -228,7 +228,7 @@ def as_json(data: Data) -> str:
     return _text(data, "") + "\n"
 
 
-def _text(data: Any, indent: str) -> str:  # noqa: ANN401 - whatever json can write
+def _text(data: Any, indent: str) -> str:  # noqa: ANN401 - anything that json can write
     if isinstance(data, dict) and data:
         inner = ",\n".join(
             f"{indent}  {json.dumps(key, ensure_ascii=False)}: {_text(value, indent + '  ')}"
@@ -243,7 +243,7 @@ def _text(data: Any, indent: str) -> str:  # noqa: ANN401 - whatever json can wr
 
 @dataclass(frozen=True, slots=True)
 class Learning:
-    """The learner that all systems of an experiment share, its settings, and the seed of all that is random."""
+    """The learner that all systems of an experiment share, its settings, and the seed of everything random."""
 
     learner: str = "linear"
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -254,7 +254,7 @@ class Learning:
         return Config(system=system, learner=self.learner, settings=self.settings, seed=self.seed, **choices)
 
     def graph(self, search: str = "mst", **choices: Any) -> Config:  # noqa: ANN401 - fields of Config
-        """Return those of a model of arcs, with maximum spanning trees by default; it takes the epochs only."""
+        """Return those of a graph-based model, by default with maximum spanning trees; of the settings, only epochs."""
         epochs = {key: value for key, value in self.settings.items() if key == "epochs"}
         return Config(search=search, settings=epochs, seed=self.seed, **choices)
 
@@ -262,8 +262,8 @@ class Learning:
         """Return it with the paper's feature model, if the learner needs one, learning from the oracle's states only.
 
         The papers' classifiers learn from the configurations that the oracle goes through. Learners that also follow
-        their own mistakes could do so with some systems only, and the systems would not be compared alike. What was
-        asked for stays.
+        their own mistakes could do so with some systems only, and the comparison would not be fair. Settings that were
+        given stay.
         """
         kind = learner_class(self.learner, "Options")
         takes = {option.name for option in fields(kind)}
@@ -281,7 +281,7 @@ LINEAR = Learning()
 
 
 def options_of(command: str, treebank: Treebank, learning: Learning, **more: object) -> Data:
-    """Return what a run on a treebank was asked for."""
+    """Return the options that a run on a treebank was started with."""
     return {
         "command": command,
         "treebank": treebank.name,
@@ -326,7 +326,7 @@ def with_options(parser: Parser, **options: object) -> Parser:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """Trees, and for a model of moves what it took to find them: moves by sentence, calls of the scorer."""
+    """Trees, and for a transition-based model what it took to find them: moves per sentence, calls of the scorer."""
 
     sentences: list[Sentence]
     transitions: list[int]
@@ -345,7 +345,7 @@ def parse(parser: Parser, sentences: Sequence[Sentence]) -> Parsed:
         before = (0, 0) if search is None else (search.moves_taken, search.states_scored)
         parsed += worker.parse([sentence])[0]
         assert worker.search is not None
-        if worker.search is not search:  # a scorer of its own for each sentence
+        if worker.search is not search:  # a new one, which counts from 0
             before = (0, 0)
         transitions.append(worker.search.moves_taken - before[0])
         calls += worker.search.states_scored - before[1]
@@ -353,7 +353,7 @@ def parse(parser: Parser, sentences: Sequence[Sentence]) -> Parsed:
 
 
 def parsing_time(parser: Parser, sentences: Sequence[Sentence]) -> float:
-    """Return the CPU seconds that parsing takes; the least of a few rounds, or of one if that is long."""
+    """Return the CPU seconds that parsing takes: the least of a few rounds, or fewer if they take long."""
     least = float("inf")
     spent = 0.0
     for _ in range(ROUNDS):
@@ -406,7 +406,7 @@ def fitted(lengths: Sequence[int], transitions: Sequence[int]) -> Data:
 
 
 def mcnemar_of(results: Data, first: str, second: str, by: str) -> Data:
-    """Return McNemar's test of two systems; ``only_first`` is what only the first of them as named here got right."""
+    """Return McNemar's test of two systems; ``only_first`` counts what only ``first`` got right."""
     for row in results["mcnemar"]:
         found: Data = row[by]
         if (row["first"], row["second"]) == (first, second):

@@ -21,7 +21,7 @@ PAPER = "shi2018"
 FAMILY = (Attardi, AttardiAllDeg1, AttardiAll, AttardiAllS0S1)
 LEFTWARD = "s0>s1,s1>s0,b0>s1"  # section 3.2
 HIGHER = 3
-LONGEST = 10  # words of the sentences that the charts check
+LONGEST = 10  # most words of a sentence that the charts check
 CHECKED = ("sentences", "nonprojective", "oracle", "chart", "disagree")
 
 
@@ -40,7 +40,7 @@ def degree_of(system: Attardi) -> int:
 
 
 def is_derived_by(chart: ExactDecoder, tree: Tree) -> bool:
-    """Whether the chart derives the tree: whether the best tree is it if each of its arcs scores 1, all others 0."""
+    """Whether the chart derives the tree: whether it is the best tree if its arcs score 1 and all others 0."""
     scores = score_table(len(tree), 0.0)
     for word, head in enumerate(tree.heads[1:], 1):
         scores[head, word] = 1.0
@@ -50,7 +50,7 @@ def is_derived_by(chart: ExactDecoder, tree: Tree) -> bool:
 def run(
     files: Sequence[Path], folder: Path, *, longest: int = LONGEST, command: str = FROM_PYTHON, say: Say = quiet
 ) -> Data:
-    """Count the files, or what is left of them."""
+    """Count the trees of the files, or of those that are left."""
     names = ["/".join(file.resolve().parts[-2:]) for file in files]  # such as Danish-CDT1/train.conll
     for name in names:
         if names.count(name) > 1:

@@ -1,4 +1,4 @@
-"""One table a paper from the results of many runs: what was found, and where."""
+"""One table per paper from the results of many runs: what was found, and where."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def read_results(folder: Path) -> Data:
 
 
 def summarize(folders: Sequence[Path], *, links: bool = False) -> str:
-    """Return a section for each paper that there are results of, with a row for each run and one for all of them.
+    """Return a section for each paper that has results, with a row for each run and one for all of them.
 
     With ``links`` the name of a run's folder is a link to the page of that name.
     """

@@ -1,8 +1,8 @@
-"""Every system that the papers name, in one table: its code, the command that trains it, and what it reaches.
+"""Every system that the papers name, in one table: its code, the command that trains it, and its scores.
 
-All systems of moves have the same linear learner and learn from their oracles' configurations; Malt-06 has the SVM and
-the feature model of its paper, and models of arcs have the learner of arcs. The two rows whose words are tagged by a
-tagger of our own, joint-swap and the pipeline it stands beside, compare with each other only.
+All transition systems have the same linear learner and learn from their oracles' configurations; Malt-06 has the SVM
+and the feature model of its paper, and graph-based models have the arcs learner. The two rows whose words are tagged by
+a tagger of our own, joint-swap and the pipeline beside it, can only be compared with each other.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Row:
     """A system: its name in the papers, the paper, the files of its code, the choices of its training run.
 
     It learns from the treebank as it is, from ``projective`` trees, or from trees whose words a tagger has tagged: the
-    parser chooses from what that offers (``joint``) or takes its tags (``pipeline``).
+    parser chooses from the tag candidates (``joint``) or takes the tagger's tags (``pipeline``).
     """
 
     name: str
@@ -196,7 +196,7 @@ def run(
     taggers = folder / PARTS / "taggers"
 
     def tagged(step: Step) -> dict[str, list[Sentence]]:
-        """Return the data with what taggers offer for a column that stays as it is; all other tags are theirs."""
+        """Return the data with taggers' candidates for one column, which stays as it is, and their tags elsewhere."""
         plan = TagPlan(
             seed=learning.seed,
             tag_column=TAG_COLUMN,
@@ -207,7 +207,7 @@ def run(
         return {"train": sentences, "dev": dev, "test": with_tags_of(tagger, treebank["test"], TAG_COLUMN)}
 
     def tag(step: Step) -> Data:
-        tagged(step)  # what is learnt lies in the folder
+        tagged(step)  # what is learnt is kept in the folder
         return {}
 
     def data_of(row: Row, step: Step) -> Mapping[str, Sequence[Sentence]]:
@@ -252,7 +252,7 @@ def run(
 
 
 def findings(results: Data) -> list[Finding]:
-    """Return what the papers found about systems beside each other, and whether the results show it."""
+    """Return what the papers found when comparing systems, and whether the results show it."""
     scores = results["scores"]
     gold = scores["su"]["nonprojective_gold"]
     flat = [name for name in scores if ROWS[name].data == PROJECTIVE]

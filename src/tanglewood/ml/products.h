@@ -1,5 +1,5 @@
 /* Products of rows of floats with one matrix, in 8-bit integers: twice as fast as in floats where the machine has
-   AVX-512 VNNI; elsewhere a matrix library does better. products.py tells about the layout. */
+   AVX-512 VNNI; elsewhere a matrix library does better. products.py describes the layout. */
 #ifndef TANGLEWOOD_PRODUCTS_H
 #define TANGLEWOOD_PRODUCTS_H
 
@@ -74,7 +74,7 @@ VNNI static void product_tile(float *out, const uint8_t *rows, const float *unit
     }
 }
 
-/* `excess` is what the offset adds to each column's sum; `rounded` and `units` are space for the rounded rows. */
+/* `excess` is what the offset adds to each column's sum; `rounded` and `units` are room for the rounded rows. */
 __attribute__((unused)) static void tw_products(float *out, const float *rows, const signed char *packed,
                                                 const float *scales, const float *excess, unsigned char *rounded,
                                                 float *units, int n_rows, int n_in, int n_out) {

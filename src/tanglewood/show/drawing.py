@@ -17,7 +17,7 @@ from tanglewood.treebank.tree import Tree
 
 
 class Drawing:
-    """Drawings of one sentence or more: printed in characters, in a notebook as a picture.
+    """Drawings of one sentence or more: shown as characters when printed, as a picture in a notebook.
 
     ``text``, ``svg``, ``html``, ``tikz`` and ``png`` (bytes) are the drawing in these formats; svg and png hold one
     sentence.
@@ -70,7 +70,7 @@ class Drawing:
     __repr__ = __str__  # so that a terminal shows it without being asked to print
 
     def _shown(self) -> Look:
-        """How it looks in a notebook, where a width in columns says nothing."""
+        """How it looks in a notebook, where a width in columns means nothing."""
         width = self.look.width
         narrow = width is not None and 0 < width < LEAST_PIXELS
         return replace(self.look, width=None) if narrow else self.look
@@ -132,7 +132,7 @@ def draw_tree(
     title: str | None = None,
     names: tuple[str, str] = ("first", "second"),
 ) -> Drawing:
-    """Return the drawing of a tree whose words, if they are given, may be any texts."""
+    """Return the drawing of a tree whose words, if they are given, may be any strings."""
     check_lengths(tree, forms=forms, tags=tags)
     words = [str(number) for number in range(1, len(tree) + 1)] if forms is None else forms
     marks = ["_"] * len(tree) if tags is None else tags

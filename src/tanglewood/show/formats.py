@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How drawings look; formats that do not draw pass over it.
+    """How drawings look; formats that do not draw ignore it.
 
-    Drawings wider than ``width`` are broken into lines (None: as the format would have it, 0: never). ``others`` are
-    second trees of the same sentences to compare with, ``names`` what both are called. With ``captions`` drawings in
-    characters say above each sentence where it stands.
+    Drawings wider than ``width`` are broken into lines (None: the format's default, 0: never). ``others`` are second
+    trees of the same sentences to compare with, ``names`` what both are called. With ``captions`` drawings in
+    characters say above each sentence where it comes from.
     """
 
     tags: bool = False
@@ -171,7 +171,7 @@ def _svg(sentences: Iterable[Sentence], look: Look) -> Iterator[bytes]:
 def _png(sentences: Iterable[Sentence], look: Look) -> Iterator[bytes]:
     from tanglewood.show import png
 
-    png.check_png()  # say so now, not after the work
+    png.check_png()  # fail now, not after the work
     yield png.from_svg(_picture(sentences, look, FORMATS["png"]))
 
 
@@ -237,7 +237,7 @@ def endings(among: Mapping[str, Format] = FORMATS) -> str:
 def format_of_name(name: str, among: Mapping[str, Format] = FORMATS, *, remedy: str = "") -> Format | None:
     """Return the format that the name of a file means, None for "-" and names without an ending.
 
-    An unknown ending is an error, with a ``remedy`` if there is one. What compresses (.gz, .xz) is passed over.
+    An unknown ending is an error, with a ``remedy`` if there is one. Endings that compress (.gz, .xz) are ignored.
     """
     ending = PurePath(name.removesuffix(".gz").removesuffix(".xz")).suffix.lower()
     found = next((format_ for format_ in among.values() if ending in format_.endings), None)
@@ -253,7 +253,7 @@ def save(
     look: Look | None = None,
     among: Mapping[str, Format] = FORMATS,
 ) -> None:
-    """Write sentences in the format that is named, or else that the name of the target means."""
+    """Write sentences in the format that is named, or else the one that the target's name means."""
     if format is not None:
         if format not in among:
             raise ConfigError(f"unknown format {format!r}; the formats are {', '.join(among)}")
@@ -270,7 +270,7 @@ def save(
 
 
 def write(sentences: Iterable[Sentence], target: Source, format_: Format, look: Look) -> int:
-    """Write sentences and return how many there were; a path comes into being only when all went well."""
+    """Write sentences and return how many there were; a path appears only if all goes well."""
     count = 0
 
     def counted() -> Iterator[Sentence]:
@@ -283,5 +283,5 @@ def write(sentences: Iterable[Sentence], target: Source, format_: Format, look: 
         for part in format_.write(counted(), look):
             out.write(part)
             if out is sys.stdout.buffer:
-                out.flush()  # who reads our pipe may wait for this sentence before writing the next
+                out.flush()  # the reader of our pipe may wait for this sentence before it writes the next
     return count

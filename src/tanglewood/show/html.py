@@ -1,7 +1,7 @@
-"""Draw sentences as one web page that needs nothing else: each tree as SVG, words tell what is known of them.
+"""Draw sentences as one self-contained web page: each tree as SVG, with what is known about each word.
 
 Pointing at a word or reaching it with the keyboard shows its lemma, tags, features, head and relation; pointing at an
-arc shows what it connects. The page forbids itself to fetch anything.
+arc shows what it connects. The page's own policy forbids it to fetch anything.
 """
 
 import json
@@ -17,7 +17,7 @@ from tanglewood.treebank.sentence import FEATS, LEMMA, Sentence
 from tanglewood.treebank.tree import Tree
 
 WIDTH = 1100  # of a picture
-MOST_SHOWN = 50  # sentences in a notebook
+MOST_SHOWN = 50  # most sentences in a notebook
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"  # nothing from elsewhere
 
 
@@ -55,7 +55,7 @@ def draw(
             focusable=[", ".join(f"{name} {value}" if name else value for name, value in rows) for rows in facts],
         )
         figures.append(_figure(number, sentence, picture))
-    # Inside a script only "<" can end what it should not; everything else is JSON.
+    # Only "<" could end the script element too early; everything else is JSON.
     data = json.dumps(known, ensure_ascii=False).replace("<", "\\u003c")
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -87,7 +87,7 @@ def fragment(
     others: Sequence[Tree] | None = None,
     names: tuple[str, str] = ("first", "second"),
 ) -> str:
-    """Return what a notebook shows of sentences: each with its picture, if it has a tree, but not of very many."""
+    """Return what a notebook shows of sentences: each with its picture, if it has a tree, up to a limit."""
     parts = []
     for number, sentence in enumerate(sentences[:MOST_SHOWN]):
         try:
@@ -127,7 +127,7 @@ def _figure(number: int, sentence: Sentence, picture: str) -> str:
 def _facts(
     sentence: Sentence, tree: Tree, other: Tree | None, names: tuple[str, str]
 ) -> Iterator[list[tuple[str, str]]]:
-    """Give what is known of each word as (name, value), its form first, without a name."""
+    """Yield what is known about each word as (name, value), its form first, without a name."""
     forms = [clean(form) for form in sentence.forms]
     crossed = {*tree.nonprojective_arcs()}
 

@@ -1,4 +1,4 @@
-"""Where words, arcs and labels stand: the geometry that the terminal and SVG viewers share.
+"""Where words, arcs and labels are placed: the geometry that the terminal and SVG viewers share.
 
 Units are whole numbers: character cells in the terminal, pixels in SVG. A sentence is drawn in one line or more. Within
 a line everything has a column, from left to right: 0 is the left edge, 1, 2, ... the words and the last one the right
@@ -18,7 +18,7 @@ MOST_BALANCED = 250  # words of a sentence for which several ways to break it ar
 
 @dataclass(frozen=True, slots=True)
 class Arc:
-    """One arc: of a tree, or of one of two trees or both. `other` is the label in the second if that has another."""
+    """One arc: of a tree, or of one of two trees or both. `other` is the label in the second if it has another."""
 
     head: int
     dependent: int
@@ -38,7 +38,8 @@ class Piece:
     """What a line shows of an arc, or of all the arcs from one of its words to words beyond one edge.
 
     `head` and `dependent` are columns, the same one for the arrow of a root. Level 1 is nearest to the words, 0 means
-    that arrow. `goal` names the words beyond the edge if it comes from there or, as several may do, `leaves` for there.
+    that arrow. `goal` names the words beyond the edge if the piece comes from there or, which several arcs may share,
+    `leaves` for there.
     """
 
     arcs: tuple[Arc, ...]
@@ -61,7 +62,7 @@ class Piece:
 
     @property
     def kind(self) -> tuple[bool, str]:
-        """What makes lines look alike."""
+        """What lines that look alike have in common."""
         return self.arcs[0].nonprojective, self.arcs[0].part
 
     @property
@@ -354,7 +355,7 @@ def _ports(column: int, pieces: Sequence[Piece], *, below: bool, most: int) -> l
 
 
 def check_lengths(tree: Tree, **given: Sized | None) -> None:
-    """Raise an error if something that is given for the words of a tree, or another tree, has not its length."""
+    """Raise an error if another tree, or something given for the words of a tree, does not have its length."""
     for name, things in given.items():
         if things is not None and len(things) != len(tree):
             raise ValueError(f"{len(things)} {name} for a tree of {len(tree)} words")

@@ -35,7 +35,7 @@ def plot_running_time(target: str, times: Sequence[tuple[str, RunningTime]]) -> 
     for axis, (name, time) in zip(axes, times, strict=True):
         slope, r2 = fit_through_origin(time.lengths, time.transitions)
         longest = max(time.lengths, default=1)
-        # Many dots as vectors make a file of megabytes; the dots alone become a picture.
+        # Many dots as vectors make a file of megabytes; only the dots become a bitmap.
         axis.scatter(time.lengths, time.transitions, s=7, c="#1f2937", alpha=0.35, linewidths=0, rasterized=True)
         line = f"m = {slope:.2f} n   (R² = {r2:.2f})"
         axis.plot([0, longest], [0, slope * longest], color="#c2410c", linewidth=1.6, label=line)
@@ -49,7 +49,7 @@ def plot_running_time(target: str, times: Sequence[tuple[str, RunningTime]]) -> 
 
 
 def plot_speeds(target: str, name: str, speeds: Mapping[int, float]) -> None:
-    """Draw tokens a second by sentence length, on a logarithmic axis of lengths."""
+    """Draw tokens per second by sentence length, on a logarithmic axis of lengths."""
     check_plot(target)
     from matplotlib.figure import Figure
 

@@ -1,6 +1,6 @@
-"""Turn an SVG drawing into a PNG picture, with resvg: an optional extra, one wheel without libraries of the system.
+"""Turn an SVG drawing into a PNG picture, with resvg: an optional extra, one wheel that needs no system libraries.
 
-Words are drawn in the fonts of the machine; a script for which it has none comes out as empty boxes or not at all.
+Words are drawn in the machine's fonts; a script for which it has none comes out as empty boxes or not at all.
 """
 
 import importlib.util
@@ -43,7 +43,7 @@ def _with_fonts(drawing: str) -> str:
 
 
 def _family(text: str) -> str | None:
-    """Return the Noto font of a text, by its first letter that is not Latin; none for what all fonts have."""
+    """Return the Noto font for a text, by its first letter that is not Latin; None for what all fonts have."""
     script = next(
         (unicodedata.name(char, "").split(" ")[0] for char in text if char.isalpha() and char > "\u036f"), None
     )

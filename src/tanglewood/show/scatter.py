@@ -10,7 +10,7 @@ WIDTH, HEIGHT = 440, 340  # of the plot area of a panel
 LEFT, RIGHT, TOP, BOTTOM = 64, 20, 106, 52  # what is around it; above it title and legend
 FONT = "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif"
 INK, FAINT, GRID, HOLLOW = "#1b1f24", "#656d76", "#e6e8eb", "#c2410c"
-TICKS = 6  # about so many on an axis
+TICKS = 6  # about this many on an axis
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def _panel(panel: Panel) -> str:
     turned = f'transform="translate(-48 {HEIGHT / 2:.0f}) rotate(-90)"'
     parts.append(f'<text {turned} text-anchor="middle">{escape(panel.y_name)}</text>')
     for series in panel.series:
-        # Many sentences share a place: one dot for each, so that the file stays small.
+        # Many sentences share a place: one dot per place keeps the file small.
         dots = "".join("M{} {}h0".format(*place(x, y)) for x, y in sorted(set(series.points)))
         if series.hollow:
             parts.append(f'<path d="{dots}" stroke="{HOLLOW}" stroke-width="5" stroke-linecap="round" fill="none"/>')

@@ -34,7 +34,7 @@ LOWEST = 30  # from the words' upper edge to the arcs of level 1
 CORNER = 10  # radius
 ARROW = 8  # height of an arrowhead
 MARGIN = 18
-BETWEEN = 26  # two lines
+BETWEEN = 26  # between two lines
 ROW = TAG_SIZE + 6
 DATA_TURNED = ' data-direction="rtl"'
 WIDTH = 1200  # of the picture; a longer sentence is continued in a further line
@@ -42,7 +42,7 @@ FONTS = "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sa
 SIGN_FONTS = "'Noto Sans Math', 'DejaVu Sans', 'Segoe UI', Helvetica, Arial, sans-serif"  # Noto Sans has no ≠
 WIDE = "mwMW@%—…→←≠жмфшщыюЖМФШЩЫЮ"  # as wide as high
 
-# Light colours stand in attributes, which every program understands; browsers in dark mode follow the style sheet.
+# Light colours are attributes, which every program understands; browsers in dark mode follow the style sheet.
 PAGE, WORD, TAG, PLAIN, MARKED = "#ffffff", "#1b1f24", "#656d76", "#4a5361", "#c2410c"
 SHARED, ONLY_FIRST, ONLY_SECOND = "#737d89", "#1d4ed8", "#b4236b"
 DARK = {
@@ -125,7 +125,7 @@ def _dark() -> str:
 
 
 def text_width(text: str, size: int) -> int:
-    """Return about how many pixels a text takes in a sans-serif font, rather too many than too few."""
+    """Return about how many pixels a text takes in a sans-serif font, erring on the wide side."""
     return math.ceil(sum(map(_em, text)) * size)
 
 
@@ -197,7 +197,7 @@ class _Sheet:
             edge = top + LABEL_SIZE // 2 + (LOWEST + LEVEL * (height - 1) if height else 0)
         baseline = edge + WORD_SIZE
         rows = baseline + ROW * (self.marks is not None)
-        low = rows + ROW * self.numbered + 7  # the lower edge of all that belongs to the words
+        low = rows + ROW * self.numbered + 7  # the lower edge of everything that belongs to the words
         depth = line.height(below=True)
         bottom = low + LOWEST + LEVEL * depth
         for index, piece in enumerate(line.pieces):
@@ -206,7 +206,7 @@ class _Sheet:
                 self._arc(piece, *xs, outside=bottom, edge=low)
             else:
                 self._arc(piece, *xs, outside=top, edge=edge)
-        for word, centre in sorted(zip(line.words, line.centres, strict=True)):  # as they are read and reached by keys
+        for word, centre in sorted(zip(line.words, line.centres, strict=True)):  # the order for readers and keyboards
             x = shift + centre
             self.parts.append(self._word(x, baseline, word))
             if self.marks is not None:
@@ -299,7 +299,7 @@ def _goal(x: int, y: int, text: str, *, at_left: bool) -> str:
 def _text(
     kind: str, x: int, y: int, text: str, size: int, colour: str, *, more: str = "", xml: str | None = None
 ) -> str:
-    """Return a text element with `more` attributes; `xml` stands for the text if that has elements of its own."""
+    """Return a text element with `more` attributes; `xml` replaces the text if that has elements of its own."""
     direction = ' direction="rtl"' if is_right_to_left(text) else ""
     return (
         f'<text class="{kind}" x="{x}" y="{y}" font-size="{size}" fill="{colour}"{more}{direction}>'

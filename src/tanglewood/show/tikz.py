@@ -47,7 +47,7 @@ def draw(tree: Tree, forms: Sequence[str], *, tags: Sequence[str] | None = None,
 
 
 def latex(text: str) -> str:
-    """Return a text in which no character has a meaning for LaTeX."""
+    """Return a text with all characters escaped that mean something to LaTeX."""
     return clean(text).translate(ESCAPES)
 
 
@@ -56,7 +56,7 @@ def _label(arc: Arc) -> str:
 
 
 def _look(arc: Arc, *, compared: bool) -> list[str]:
-    """Return the options that show of what kind an arc is."""
+    """Return the options that show what kind of arc it is."""
     colour = {FIRST: "blue!70!black", SECOND: "magenta!70!black"}.get(arc.part, "gray" if compared else "")
     if arc.nonprojective and not compared:
         colour = "orange!80!black"

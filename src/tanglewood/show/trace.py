@@ -8,7 +8,7 @@ from tanglewood.derivation import Step
 
 
 def format_trace(steps: Sequence[Step], forms: Sequence[str], aside_name: str = "") -> str:
-    """Lay out steps as the table of Figure 3; long stacks and buffers are shortened as there."""
+    """Lay out steps as the table of Figure 3; long stacks and buffers are shortened as they are there."""
     words = [f"{form}{number}" for number, form in enumerate(["ROOT", *forms])]
     header = ["Transition", "Stack", "Buffer", *([aside_name] if aside_name else []), "Added arc"]
     rows = [header]

@@ -1,4 +1,4 @@
-"""Draw a dependency tree in the terminal: arcs above the words, in several lines if need be, or one word a line.
+"""Draw a dependency tree in the terminal: arcs above the words, in several lines if necessary, or one word per line.
 
 Non-projective arcs are double lines, in colour too if wanted, so they also stand out in black and white. Of two
 analyses, what only the first has is marked − and stands above the words, what only the second has + and below.
@@ -27,9 +27,9 @@ from tanglewood.show.layout import (
 from tanglewood.treebank.tree import Tree
 
 MEASURE = Measure(gap=2, step=2, pad=1, text_width=cells, arrow=1)
-MOST_WORDS = 60  # in one line when no width is given
-MOST_WRAPPED = 250  # words whose drawing is broken into lines
-MOST_COMBS = 40  # columns of lines in the vertical drawing
+MOST_WORDS = 60  # most words in one line when no width is given
+MOST_WRAPPED = 250  # most words of a sentence whose drawing is broken into lines
+MOST_COMBS = 40  # most columns of lines in the vertical drawing
 PLAIN, DIM, MARKED, BLUISH = "\x1b[0m", "\x1b[2m", "\x1b[35m", "\x1b[36m"
 COLOURS = {BOTH: DIM, FIRST: BLUISH, SECOND: MARKED}
 SIGNS = {BOTH: "", FIRST: "−", SECOND: "+"}
@@ -67,9 +67,10 @@ def draw(
 ) -> str:
     """Return the drawing as lines of text, none wider than `width` columns (`None`: as wide as up to 60 words need).
 
-    `other` is a second tree of the same words to compare with; `names` are what the two are called. `column`: draw one
-    word a line always, only if there is no other way (False), or if it needs less than half the rows (None).
-    A word whose arc finds no room in the vertical drawing shows the number of its head instead, as in `nsubj ←12`.
+    `other` is a second tree of the same words to compare with; `names` are what the two are called. `column` says when
+    to draw one word per line: always (True), only if there is no other way (False), or also if that needs less than
+    half the rows (None). A word whose arc finds no room in the vertical drawing shows the number of its head instead,
+    as in `nsubj ←12`.
     """
     if width is not None and width < LEAST_COLUMNS:
         raise ValueError(f"a drawing needs a width of {LEAST_COLUMNS} columns or more, not {width}")
@@ -95,7 +96,7 @@ def _in_lines(
     if len(words) > (MOST_WORDS if width is None else MOST_WRAPPED):
         return None
     arcs = [replace(arc, label=SIGNS[arc.part] + arc.label) for arc in tree_arcs(tree, other)]
-    numbers = [*map(str, range(1, len(words) + 1))]  # they stand below the words of broken lines
+    numbers = [*map(str, range(1, len(words) + 1))]  # shown below the words of broken lines
     shown = (words, tags, numbers if len(words) > 99 else None)  # two digits always find room
     widths = [max(map(cells, column)) for column in zip(*filter(None, shown), strict=True)]
     turned = runs_right_to_left([word.strip(STAY) for word in words])
@@ -155,7 +156,7 @@ class _Canvas:
             self.text[y, x] = (before + " ", colour)
 
     def cells(self, width: int) -> list[Row]:
-        """Return the rows: for each cell what stands there and in which colour."""
+        """Return the rows: for each cell what is there and in which colour."""
         height = 1 + max((y for y, _ in (*self.lines, *self.text)), default=-1)
         return [[self._cell(y, x) for x in range(width)] for y in range(height)]
 
@@ -173,7 +174,7 @@ class _Canvas:
 
 
 def _paint(row: Row, *, colour: bool) -> str:
-    """Join texts to a line, in colour if wanted."""
+    """Join texts into a line, in colour if wanted."""
     parts: list[str] = []
     now = ""
     for text, wanted in row:
@@ -185,7 +186,7 @@ def _paint(row: Row, *, colour: bool) -> str:
 
 
 def _horizontal(line: Line, texts: Sequence[Sequence[str]], *, compared: bool) -> _Canvas:
-    """Draw words and what else stands in their columns, arcs above or below them, root arrows from outside."""
+    """Draw words and what else is in their columns, arcs above or below them, root arrows from outside."""
     canvas = _Canvas()
     top = int(line.has_root(below=False))
     edge = top + line.height(below=False) - (not any(not piece.below for piece in line.pieces))  # above the words
@@ -219,14 +220,14 @@ def _horizontal(line: Line, texts: Sequence[Sequence[str]], *, compared: bool) -
 def _vertical(
     words: Sequence[str], tree: Tree, other: Tree | None, tags: Sequence[str] | None, width: int | None
 ) -> list[Row]:
-    """Draw one word a line and the tree at its left: one vertical line for each head leads to its dependents.
+    """Draw one word per line with the tree on its left: one vertical line for each head leads to its dependents.
 
-    Where the other tree has another head, label and head of both stand at the right.
+    Where the other tree has another head, label and head of both are on the right.
     """
     heads = tree.heads
     nonprojective = {*tree.nonprojective_arcs()}
     texts = [words, tags or [""] * len(words), _labels(tree, other)]
-    if width is not None:  # what these shares leave is for the tree
+    if width is not None:  # what these shares leave over is for the tree
         texts = [[_clip(text, width // share) for text in row] for row, share in zip(texts, (3, 4, 4), strict=True)]
     digits = len(str(len(words)))
     widths = [max(map(cells, row), default=0) for row in texts]
@@ -267,7 +268,7 @@ def _vertical(
 
 
 def _labels(tree: Tree, other: Tree | None) -> list[str]:
-    """Return the labels of the words; with both heads, too, where two trees differ in them."""
+    """Return the labels of the words; also both heads where two trees differ in them."""
     result = []
     for arc in tree_arcs(tree, other):
         if arc.part == FIRST and other is not None:

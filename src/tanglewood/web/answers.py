@@ -1,4 +1,4 @@
-"""Sentences and derivations as the answers that tell them."""
+"""Sentences and derivations as answers of the JSON interface."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def sentence_answer(parsed: Parsed, *, drawn: bool) -> messages.Sentence:
     for number, confidence in enumerate(parsed.confidence):
         word = data["words"][number]
         word["confidence"] = confidence
-        del word["misc"]["Confidence"]  # it stands there, too
+        del word["misc"]["Confidence"]  # MISC has it, too
         if not word["misc"]:
             del word["misc"]
     return messages.Sentence(
@@ -113,7 +113,7 @@ def _step(step: TraceStep, drawing: int | None) -> Step:
 def _tree(arcs: Mapping[int, tuple[int, str]], n: int, goal: Tree | None) -> Tree:
     """Return the tree of some arcs; words without one are where the goal has them, else below 0.
 
-    Arcs that no move made, and so none named, have the goal's label.
+    Arcs that no move made, and so none labelled, have the goal's label.
     """
 
     def made(spare: Sequence[int]) -> Tree:

@@ -72,10 +72,10 @@ class Playground:
         )
 
     def parse(self, request: ParseRequest, deadline: Deadline) -> ParseAnswer | TextsAnswer:
-        """Give text or CoNLL-U its trees, and draw them.
+        """Parse text or CoNLL-U, and draw the trees.
 
-        Trees that CoNLL-U has already stay unless a model is named. The answer for several texts has an entry for
-        each, which is what the text alone would have been answered.
+        Trees that the CoNLL-U already has stay unless a model is named. The answer for several texts has an entry for
+        each, which is the same as the answer for that text alone.
         """
         search = self._search(request)
         groups = self._parsed(request, self._read(request, deadline), deadline, search)
@@ -158,7 +158,7 @@ class Playground:
             steps.append(step)
 
     def _search(self, request: ParseRequest) -> Search:
-        """Return how trees are to be looked for, within the limits."""
+        """Return how to search for trees, within the limits."""
         most = self.limits.max_beam
         for name in ("beam", "nbest"):
             value = getattr(request, name) or 0
@@ -203,7 +203,7 @@ class Playground:
         return map(self._model(request)[1].tag_text, texts)
 
     def _check_size(self, sentence: Sentence, number: int, count: int, place: str) -> None:
-        """Refuse a sentence, by its number in its text and in all, that is too long or one too many."""
+        """Refuse a sentence that is too long or one too many; it has a number in its text and one among all."""
         limits = self.limits
         if count > limits.max_sentences:
             problem = f"more than {limits.max_sentences} sentences, the most at once: send them in parts"
@@ -233,7 +233,7 @@ class Playground:
 
     @staticmethod
     def _keep(sentences: list[Sentence], search: Search) -> None:
-        """Check that the sentences have trees, which stay, and that nothing is asked for that a search would give."""
+        """Check that the sentences have trees, which stay, and that nothing is asked for that needs a search."""
         for sentence in sentences:
             sentence.heads()  # raises an error that says where they form no tree
         name = _asked(search)

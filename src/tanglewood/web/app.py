@@ -1,4 +1,4 @@
-"""The ASGI application: routes, and what every answer and every request must keep to."""
+"""The ASGI application: routes, and the rules for every request and answer."""
 
 from __future__ import annotations
 
@@ -44,9 +44,10 @@ HEADERS = {
 
 
 def make_app(playground: Playground | None = None, *, hosts: Collection[str] | None = LOOPBACK) -> RequestLog:
-    """Return the application; it answers requests to these host names only, with None to any.
+    """Return the application; it answers requests to these host names only, or to any if this is None.
 
-    Only names of this machine by default: else a foreign page could have its own name lead here (DNS rebinding).
+    By default these are the names of this machine: otherwise a foreign page could point its own name here (DNS
+    rebinding).
     """
     play = playground or Playground()
     desk = Desk(play.limits)
@@ -101,7 +102,7 @@ def _pages() -> list[Route]:
 async def _body(request: Request, limits: Limits) -> bytes:
     """Return the bytes of a request that is JSON and not too large."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":  # a form of a foreign page cannot send this kind unasked
+    if kind != "application/json":  # a form on a foreign page cannot send this kind unasked
         raise Problem(415, f"the content type is {kind or 'missing'}; it should be application/json")
     most = limits.max_body
     too_large = Problem(413, f"the request is larger than the {most:,} bytes it may have; send it in parts")

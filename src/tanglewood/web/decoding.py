@@ -1,4 +1,4 @@
-"""Requests out of bytes: msgspec decodes and checks them, and what it refuses is told in plain words."""
+"""Requests from bytes: msgspec decodes and checks them, and what it refuses is explained in plain words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tanglewood.web.problems import Problem
 AnyRequest = TypeVar("AnyRequest", bound=Request)
 BOM = b"\xef\xbb\xbf"
 HALF = re.compile("[\ud800-\udfff]")
-SHOWN = 40  # letters of a wrong value that are told
+SHOWN = 40  # most characters of a wrong value that are shown
 LONGEST_NUMBER = 400  # digits; Python refuses to read many more
 
 
@@ -46,7 +46,7 @@ def _explained(data: bytes, kind: type[Request], error: str) -> Problem:
     except msgspec.ValidationError as wrong:
         return _refused(body, info, str(wrong))
     except UnicodeEncodeError:
-        pass  # a name that is to be told holds half a surrogate pair
+        pass  # a name in the message holds half a surrogate pair
     return _half_pair(body) or Problem(400, f"the body is not JSON in UTF-8: {error}")  # NaN, say, which json takes
 
 
@@ -98,7 +98,7 @@ def _half_pair(body: dict[str, Any]) -> Problem | None:
 
 
 def _alternatives(info: inspect.Type) -> list[inspect.Type]:
-    """Return the types that a type stands for, with what is said about them taken off."""
+    """Return the types that a type stands for, without their annotations."""
     if isinstance(info, inspect.Metadata):
         return _alternatives(info.type)
     if isinstance(info, inspect.UnionType):

@@ -1,4 +1,4 @@
-"""What one request may ask for, and a desk that lets only so many be worked on at once."""
+"""What one request may ask for, and a desk that limits how many are worked on at once."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ class Limits:
 
 
 class Deadline:
-    """When a request must be done; work looks at it now and then, since a thread cannot be stopped from outside."""
+    """The time by which a request must be done; work checks it now and then, since a thread cannot be stopped."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self._end = time.monotonic() + seconds
 
     def check(self) -> None:
-        """Raise the Problem if the time is over."""
+        """Raise the Problem if the time is up."""
         if time.monotonic() > self._end:
             raise self.problem()
 

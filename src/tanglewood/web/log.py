@@ -1,4 +1,4 @@
-"""The request log: a line for each request, with nothing in it of what was sent."""
+"""The request log: a line for each request, with nothing in it that was sent."""
 
 from __future__ import annotations
 

@@ -19,11 +19,11 @@ OptionValue = bool | int | float | str | None
 
 
 class Request(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """Base of what is sent."""
+    """Base of all requests."""
 
 
 class Answer(Struct, forbid_unknown_fields=True):
-    """Base of what is answered; fields that are not set are left out."""
+    """Base of all answers; fields that are not set are left out."""
 
 
 if TYPE_CHECKING:
@@ -265,7 +265,7 @@ class CoverageCounts(Answer):
 
 
 class Row(Answer):
-    """A sentence of a treebank in few words."""
+    """A sentence of a treebank in brief."""
 
     first_line: int
     last_line: int
@@ -288,7 +288,7 @@ class LeftOut(Answer):
 
 
 class TreebankAnswer(Answer):
-    """What there is to say about a treebank."""
+    """Counts over a treebank, its coverage, and the sentences that pass the filter."""
 
     stats: Stats
     coverage: CoverageCounts
@@ -335,7 +335,7 @@ class Systems(Answer):
 
 
 class Health(Answer):
-    """That the server is up, and how busy it is."""
+    """A sign that the server is up, and how busy it is."""
 
     status: Literal["ok"]
     version: str

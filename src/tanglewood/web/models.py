@@ -15,11 +15,11 @@ from tanglewood.treebank.chunks import in_chunks
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tree import Tree
 
-TOGETHER = 500  # words that are parsed before somebody looks at the clock again
+TOGETHER = 500  # words that are parsed between two looks at the clock
 
 
 class Search(NamedTuple):
-    """How trees are looked for: the width of the beam, how many trees to return, and whether with confidence."""
+    """How to search for trees: the width of the beam, how many trees to return, and whether with confidence."""
 
     beam: int | None = None
     nbest: int | None = None
@@ -35,7 +35,7 @@ class Parsed(NamedTuple):
 
 
 class Model:
-    """A pipeline; it serves all threads."""
+    """A pipeline, which threads may share."""
 
     def __init__(self, pipeline: Pipeline) -> None:
         self.pipeline = pipeline
@@ -59,18 +59,18 @@ class Model:
             yield from worker.sentences(piece)
 
     def tag(self, sentences: Sequence[Sentence]) -> list[Sentence]:
-        """Fill the columns of tags that hold nothing, if the model can."""
+        """Fill in empty columns of tags, if the model can."""
         if self.pipeline.tagger is None:
             return list(sentences)
         return self.pipeline.worker(tag=True).sentences(Sentences(sentences))
 
     def parse(self, sentences: Sequence[Sentence], search: Search | None = None) -> Iterator[Parsed]:
-        """Give tagged sentences their trees, as the command parse does.
+        """Yield tagged sentences with their trees, as the command parse does.
 
         Raises a ConfigError, before the first sentence, if the model cannot search in this way.
         """
         search = search or Search()
-        # One tree has no log-probability of its own: two are asked for then.
+        # A single tree comes without its log-probability, so two are asked for.
         nbest = max(search.nbest, 2) if search.nbest else 1
         options = ParseOptions(beam=search.beam, nbest=nbest, confidence=search.confidence)
         worker = self.pipeline.worker(options).parser
@@ -78,7 +78,7 @@ class Model:
 
 
 def _parsed(found: Sequence[Sentence], search: Search) -> Parsed:
-    """Take apart what the parser writes into comments."""
+    """Read what the parser wrote into comments."""
     trees = [(one.tree, float(_after("log_probability = ", one.comments))) for one in found[: search.nbest or 0]]
     confidence = [word.confidence for word in found[0]] if search.confidence else ()
     return Parsed(found[0], trees, confidence)

@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from tanglewood.errors import LocatedError, TanglewoodError
 
-LONGEST_ERROR = 600  # letters of an error that are sent
+LONGEST_ERROR = 600  # most characters of an error that are sent
 
 
 class Refusal(Struct, forbid_unknown_fields=True):

@@ -48,7 +48,7 @@ def browse(request: TreebankRequest, limits: Limits, deadline: Deadline) -> Tree
         if wanted.passes(sentence, uncovered):
             rows.append(_row(sentence, uncovered, before))
     counted = stats.as_dict()
-    counted.pop("worst")  # none are kept; the rows tell them
+    counted.pop("worst")  # none are kept; the rows show them
     stop = len(rows) if request.limit is None else request.offset + request.limit
     return TreebankAnswer(
         stats=msgspec.convert(counted, Stats),
@@ -83,7 +83,7 @@ def _filter(asked: SentenceFilter, names: list[str]) -> Filter:
 
 
 def _row(sentence: Sentence, uncovered: list[str], before: int) -> Row:
-    """Return what there is to say about a sentence."""
+    """Return a sentence in brief."""
     tree = sentence.tree
     crossing = tree.nonprojective_arcs()
     text = sentence.text or " ".join(sentence.forms)

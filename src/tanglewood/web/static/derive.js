@@ -5,7 +5,7 @@ import { $, counted, el, option, post, say } from "./dom.js";
 import { EXAMPLES } from "./examples.js";
 import { Pane } from "./pane.js";
 
-const PACE = 700; // milliseconds a step
+const PACE = 700; // milliseconds per step
 const SECOND = { system: "covington", guide: "static", options: {} };
 
 export class Derivation {
@@ -73,7 +73,7 @@ export class Derivation {
     return Math.max(0, ...this.panes.map((pane) => pane.length));
   }
 
-  /** A typed sentence is derived as the model parses it, if the model makes moves. */
+  /** A typed sentence is derived as the model parses it, if the model is transition-based. */
   #followModel() {
     const name = $("model").value || this.about.models[0]?.name;
     const model = this.about.models.find((one) => one.name === name && one.kind === "moves");
@@ -116,7 +116,7 @@ export class Derivation {
     await this.#derive(() => Number(state.step ?? Infinity) || 0);
   }
 
-  /** End what is being asked for, and return the signal of what is asked now. */
+  /** Abort the request under way, and return the signal of the new one. */
   #fresh() {
     this.asking?.abort();
     this.asking = new AbortController();

@@ -39,7 +39,7 @@ async function answer(response) {
   return content;
 }
 
-/** Ask the server; what it refuses becomes an ApiError with its words. */
+/** Ask the server; if it refuses, throw an ApiError with its message. */
 export async function post(path, body, signal) {
   const headers = { "Content-Type": "application/json" };
   return answer(await fetch(`/api/${path}`, { method: "POST", headers, body: JSON.stringify(body), signal }));
