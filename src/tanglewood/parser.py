@@ -362,7 +362,7 @@ class MoveWorker(ParserWorker):
         return [(found.tree, found.score) for found in self._different(state, scores)[: self.options.nbest]]
 
     def _different(self, state: State, scores: Sequence[float]) -> list[_Found]:
-        """Return the trees in the beam, the best first; of several derivations of a tree the best stands for it."""
+        """Return the different trees in the beam, the best first, each with the best of its derivations."""
         assert self._beam is not None
         found: list[_Found] = []
         for rank, score in enumerate(scores):

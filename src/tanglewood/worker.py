@@ -39,7 +39,7 @@ class Parts(Protocol):
         """What the parser was made from."""
 
     def pieces(self, texts: Iterable[str]) -> Iterator[Piece]:
-        """Give the sentences of a text."""
+        """Yield the sentences of a text."""
 
 
 class Parsed(NamedTuple):

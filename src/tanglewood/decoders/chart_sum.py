@@ -203,7 +203,7 @@ class ChartSum(ChartS2):
                     self._hooked(t, j, False)
 
     def _expect(self) -> None:
-        """Give every item its probability and every arc the sum of those of the ways that make it."""
+        """Give every item its probability, and every arc the sum of the probabilities of the ways that make it."""
         for j in range(self.n + 1, 1, -1):
             if self.takes_s2 and j <= self.n:
                 for t in range(1, j):

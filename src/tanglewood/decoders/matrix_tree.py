@@ -79,7 +79,7 @@ class MatrixTree:
             logs[place] = value + log1p(exp(old - value)) if value > old else old + log1p(exp(value - old))
 
     def _take_out(self, table: int, word: int, first: int, last: int) -> bool:
-        """Take a word out of a table of which 0 and the words from first to last - 1 stay; False if it has no head.
+        """Take a word out of a table in which 0 and the words from first to last - 1 stay; False if it has no head.
 
         ``sum`` is then the weight of all arcs into the word.
         """

@@ -112,7 +112,7 @@ def _share(part: int, whole: int) -> float:
 
 @dataclass(slots=True)
 class Run:
-    """A run in a folder: what it was asked for, and its finished parts, which are not done again.
+    """A run in a folder: its options, and its finished parts, which are not done again.
 
     A folder with results of other options, data or versions is refused, since they may have taken hours.
     """

@@ -18,8 +18,8 @@ from tanglewood.core.addresses import Addresses
 from tanglewood.errors import ConfigError
 from tanglewood.ml.word_table import COLUMNS
 
-# The number of an attribute tells the compiled core what to do: first the columns of the word table, known of a word
-# before parsing begins, then these.
+# The number of an attribute tells the compiled core what to do: first come the columns of the word table, which are
+# known before parsing begins, then these.
 ATTRIBUTES = {name: number for number, name in enumerate((*COLUMNS, "feats", "label", "lefts", "rights", "deps"))}
 PAIR_ATTRIBUTES = {"distance": 16, "direction": 17, "arc": 18, "between": 19}
 FLAGS, VALENCIES, SIDE_LABELS = range(20, 23)

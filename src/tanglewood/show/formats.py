@@ -1,4 +1,4 @@
-"""The formats that sentences are written in: one entry each, with the endings of file names that mean it.
+"""The formats that sentences are written in: one entry each, with the endings of its file names.
 
 The command line, drawings and documents all write through this table.
 """
@@ -59,7 +59,7 @@ class Format:
     """A format: its name, the endings that mean it, and the function that gives the parts of the output.
 
     ``one`` says that it holds one sentence, ``binary`` that a terminal cannot show it, ``streams`` that sentences are
-    written as they come. ``draws`` tells drawings from data; ``unit`` is None for those that are not broken into lines.
+    written as they come. ``draws`` sets drawings apart from data; ``unit`` is None if they are not broken into lines.
     """
 
     name: str

@@ -1,8 +1,8 @@
 """Draw a dependency tree as one self-contained SVG: words on a line, arcs above, root arrows from the top.
 
 Non-projective arcs have a second colour and are dashed, so they also stand out in black and white. A sentence that is
-too wide continues in further lines; numbers at the edges say where the arcs go on. Of two analyses, what only the first
-has stands above the words in bold lines, what only the second has below them.
+too wide continues in further lines; numbers at the edges say where the arcs lead. Of two analyses, what only the first
+has is above the words in bold lines, what only the second has is below them.
 """
 
 import math

@@ -1,7 +1,7 @@
 r"""Draw a dependency tree for LaTeX: a `dependency` environment of the package tikz-dependency.
 
 Write `\usepackage{tikz-dependency}` into the preamble and `\input` the file. Non-projective arcs are dashed and have a
-second colour. Of two analyses, what only the second has stands below the words.
+second colour. Of two analyses, what only the second has is below the words.
 """
 
 from collections.abc import Sequence

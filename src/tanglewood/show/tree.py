@@ -1,7 +1,7 @@
 """Draw a dependency tree in the terminal: arcs above the words, in several lines if necessary, or one word per line.
 
 Non-projective arcs are double lines, in colour too if wanted, so they also stand out in black and white. Of two
-analyses, what only the first has is marked − and stands above the words, what only the second has + and below.
+analyses, what only the first has is marked − and above the words, what only the second has is marked + and below them.
 """
 
 from collections.abc import Sequence
@@ -282,7 +282,7 @@ def _labels(tree: Tree, other: Tree | None) -> list[str]:
 def _combs(heads: Sequence[int], room: int) -> dict[int, int]:
     """Return the column of each head's vertical line, counted from 1 at the words; heads that find no room have none.
 
-    A line stands left of the lines of its dependents and apart from those it overlaps.
+    A line is to the left of the lines of its dependents and apart from those it overlaps.
     """
     dependents: list[list[int]] = [[] for _ in heads]
     for word in range(1, len(heads)):

@@ -1,6 +1,6 @@
 """arc-eager (Nivre 2003, 2008; Table 2 of Lacroix & Béchet 2014).
 
-Start ([0], [1..n]), end: empty buffer; words then left without a head hang on 0. Exactly the projective trees,
+Start ([0], [1..n]), end: empty buffer; words then left without a head are attached to 0. Exactly the projective trees,
 at most 2n moves.
 """
 
@@ -70,7 +70,7 @@ class ArcEager(FrontArcSystem):
         LEFT-ARC: ([σ|i], [j|β]) with i != 0 and no head for i. RIGHT-ARC: ([σ|i], [j|β]). REDUCE: [σ|i] with a head
         for i. SHIFT: (σ, [j|β]).
         With single_root: never a second arc from 0; the child of 0 is not reduced; the last word is consumed only
-        if exactly one word then hangs on 0.
+        if exactly one word then depends on 0.
         """
         if s.n_buffer == 0:
             return False
@@ -86,7 +86,7 @@ class ArcEager(FrontArcSystem):
         return s.n_buffer > 1 or self._may_consume_last(s, move)
 
     def _may_consume_last(self, s: State, move: int) -> bool:
-        """Whether one word hangs on 0 once the last word is on the stack: by an arc, or for want of a head."""
+        """Whether one word depends on 0 once the last word is on the stack: by an arc, or for want of a head."""
         headless = s.n - 1 - s.arcs  # no word of the buffer has a head
         roots = headless + s.n_deps[0]
         if move == SHIFT or s.stack[s.depth - 1] == 0:

@@ -2,8 +2,8 @@
 
 For j = 1..n, for i = j-1 down to 0: LINK(i, j). As transitions over (left list, skipped list, buffer): the stack is
 the left list, its top is i, the buffer's front is j; the nodes between are skipped. SHIFT drops the rest of the left
-list; with every_pair, as in the paper, it waits till nothing is left of it. Words left without a head hang on 0. O(n^2)
-moves. MaltParser's covnonproj, and covproj with max_degree=0.
+list; with every_pair, as in the paper, it waits till nothing is left of it. Words left without a head are attached to
+0. O(n^2) moves. MaltParser's covnonproj, and covproj with max_degree=0.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class DynamicOracle(LossOracle):
     """Exact costs from any state (Gómez-Rodríguez & Fernández-González 2015), for the unrestricted system.
 
     The loss of a state is the number of gold arcs out of reach plus the number of cycles that those within reach
-    would close with the arcs already built. A word left over counts as hanging on 0, as it does before single_root
+    would close with the arcs already built. A word left over counts as attached to 0, as it is before single_root
     repairs the tree.
     """
 

@@ -1,7 +1,7 @@
 """planar and two-planar (Gómez-Rodríguez & Nivre 2010; MaltParser's planar and 2planar).
 
-Arcs between words only: arcs from 0 are not drawn, words left without a head hang on 0. Start ([], [1..n]), end: empty
-buffer. Arcs remove nothing. Two-planar has a stack for each of two planes; SWITCH changes the active one.
+Arcs between words only: arcs from 0 are not drawn, words left without a head are attached to 0. Start ([], [1..n]),
+end: empty buffer. Arcs remove nothing. Two-planar has a stack for each of two planes; SWITCH changes the active one.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ class TwoPlanar(Planar):
         return Planar._is_legal(self, s, move, label)
 
     def _apply(self, s: State, move: int, label: int) -> None:
-        """SWITCH: (σ, τ, β) => (τ, σ, β). SHIFT pushes the word on both stacks; all else is done on the active one."""
+        """SWITCH: (σ, τ, β) => (τ, σ, β). SHIFT pushes onto both stacks; all other moves use the active one."""
         s.phase = 1 if move == SWITCH else 0
         if move == SWITCH:
             s.count = 1 - s.count

@@ -108,8 +108,8 @@ class EagerOracle(Oracle):
         """Find the heads that the nodes in play (without a head) should get from here on, and their order.
 
         A gold head that is gone stands for the fragment it went into, that is, for the fragment's root; where this
-        would close a cycle, the gold head's own gold head is tried, and so on up to 0. With single_root, all that
-        would hang on 0 but one hangs on that one.
+        would close a cycle, the gold head's own gold head is tried, and so on up to 0. With single_root, one of the
+        nodes that would depend on 0 does, and the others depend on it.
         """
         for node in range(s.n + 1):
             self.best[node] = -1
@@ -146,7 +146,7 @@ class EagerOracle(Oracle):
         return node
 
     def _is_above(self, node: int, below: int) -> bool:
-        """Whether ``below`` is the node or hangs under it by the heads chosen so far."""
+        """Whether ``below`` is the node or is below it by the heads chosen so far."""
         while below > 0 and below != node:
             below = self.best[below]
         return below == node

@@ -1,7 +1,7 @@
 """three-step (Lacroix & Béchet 2014): a projective parse over anchors, then a left and a right pass by valencies.
 
-1. Arc-eager (or another projective system) over the anchored tree: each non-projective dependent hangs, with its own
-   label, where projectivization puts it.
+1. Arc-eager (or another projective system) over the anchored tree: each non-projective dependent is attached, with its
+   own label, where projectivization puts it.
 2. Left pass, from left to right, over (σ, β, θ, A): PutValency opens a valency for the buffer's front; Dist-Left lets
    the buffer's front take the last open valency with that label, so that its arc replaces the anchor; Shift moves on.
 3. Right pass, from right to left, the same mirrored; it ends with one RShift after word 1.
@@ -103,7 +103,7 @@ class ThreeStep(TransitionSystem):
 
     def __init__(self, *, first: str = ArcEager.name, single_root: bool = False) -> None:
         TransitionSystem.__init__(self, single_root=single_root)
-        # The right pass cannot take the root word from 0: every word hangs below it, so the arc would close a cycle.
+        # The right pass cannot take the root word from 0: every word is below it, so the arc would close a cycle.
         self.first = FIRST_STEPS[first](single_root=single_root)
         self.base = self.first.n_moves
         left_pass = (Move("PutValency↙", labelled=True), arc_move("Dist-Left↖"), Move("Shift"))
@@ -136,7 +136,7 @@ class ThreeStep(TransitionSystem):
     def _is_legal(self, s: State, move: int, label: int) -> bool:
         """Decide the preconditions of Tables 3 and 4.
 
-        PutValency: at most one a word, and only while the word hangs on its anchor. Dist: there is an open valency
+        PutValency: at most one per word, and only while it is attached to its anchor. Dist: there is an open valency
         with the label, of another word, and the arc closes no cycle.
         """
         if s.phase == PROJECTIVE:

@@ -1,7 +1,7 @@
 """The compiled part of the tokenizer that finds sentences, and which tokens are several words, by their features.
 
 Features of a token as the last of its sentence look at the tokens of that sentence and at AHEAD tokens after it. So a
-text may be cut after any sentence that ends with a chunk, and what follows comes out as if nothing had been before it.
+text may be cut after any sentence that ends with a chunk, and what follows is scanned as if nothing had been before it.
 """
 
 from __future__ import annotations

@@ -341,7 +341,7 @@ def tag_scores(gold: Sequence[Sentence], tagged: Sequence[Sequence[Tags]]) -> Ta
 
 @dataclass(frozen=True, slots=True)
 class TagProgress:
-    """How learning stands after an epoch; the tagger is the best so far (the last, if there is no dev set)."""
+    """The state of learning after an epoch; the tagger is the best so far (the last, if there is no dev set)."""
 
     epoch: int
     epochs: int

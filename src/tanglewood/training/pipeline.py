@@ -124,7 +124,7 @@ def _tagged(sentence: Sentence, tags: Sequence[Tags], tag_column: str) -> Senten
 
 
 class _Parts:
-    """Finished parts, kept in a folder if there is one, so that an interrupted run goes on where it stopped."""
+    """Finished parts, kept in a folder if there is one, so that an interrupted run can continue where it stopped."""
 
     def __init__(self, folder: Path | None, made_from: Mapping[str, Any]) -> None:
         self.folder = folder

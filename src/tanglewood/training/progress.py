@@ -32,7 +32,7 @@ class Epoch:
 
 @dataclass(frozen=True, slots=True)
 class Progress(Epoch):
-    """How the parser stands after an epoch: its scores on dev, if there is any, and the best parser so far.
+    """How good the parser is after an epoch: its scores on dev, if there is any, and the best parser so far.
 
     Without a dev set that is the last one.
     """
@@ -54,7 +54,7 @@ class Progress(Epoch):
 
 @dataclass(frozen=True, slots=True)
 class TaggerProgress(Epoch):
-    """How a tagger of a pipeline stands after an epoch; ``part`` says which tagger it is."""
+    """How good a tagger of a pipeline is after an epoch; ``part`` says which tagger it is."""
 
     scores: TagScores | None
     part: str

@@ -8,7 +8,7 @@ from tanglewood.treebank.tree import describe_problem
 
 
 def lift(heads: "array[int]") -> "array[int]":
-    """Return the heads of the projective tree that lifting makes of ``heads``, as a new array.
+    """Return the heads of the projective tree that lifting turns ``heads`` into, as a new array.
 
     While the tree is non-projective, the smallest non-projective arc (shortest, then leftmost left end) is lifted: its
     dependent moves to its head's head. ``heads`` is an ``array('i')`` over nodes 0..n, with -1 at 0; TreeError if

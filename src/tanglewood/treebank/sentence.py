@@ -290,7 +290,7 @@ class Sentence:
             raise self._head_error(self._heads, self._heads.index(-1, 1))
 
     def with_tree(self, tree: Tree) -> "Sentence":
-        """Return a copy in which HEAD and DEPREL are those of ``tree``; all else stays byte for byte, DEPS too."""
+        """Return a copy in which HEAD and DEPREL are those of ``tree``; the rest stays byte for byte, DEPS too."""
         n = len(self)
         if len(tree) != n:
             raise self._error(TreeError, None, f"the tree has {len(tree)} words; it should have {n} as the sentence")
@@ -317,7 +317,7 @@ class Sentence:
     def with_columns(
         self, lemmas: Sequence[str], upos: Sequence[str], xpos: Sequence[str], feats: Sequence[str]
     ) -> "Sentence":
-        """Return a copy with other lemmas, tags and features; all else stays byte for byte."""
+        """Return a copy with other lemmas, tags and features; the rest stays byte for byte."""
         parts: list[bytes] = []
         start = 0
         for number, columns in enumerate(zip(self.forms, lemmas, upos, xpos, feats, strict=True)):

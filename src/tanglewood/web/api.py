@@ -88,7 +88,7 @@ class Playground:
     def trace(self, request: TraceRequest, deadline: Deadline) -> TraceAnswer:
         """Derive the tree of one sentence move by move, as an oracle or a model does.
 
-        If the system does not cover the tree, the steps go as far as they can, and ``problem`` says why no further.
+        If the system does not cover the tree, the steps go as far as they can, and ``problem`` says why they stop.
         """
         (sentences,) = self._read(request, deadline)
         if request.sentence > len(sentences):
@@ -235,7 +235,7 @@ class Playground:
     def _keep(sentences: list[Sentence], search: Search) -> None:
         """Check that the sentences have trees, which stay, and that nothing is asked for that needs a search."""
         for sentence in sentences:
-            sentence.heads()  # raises an error that says where they form no tree
+            sentence.heads()  # raises an error that says where they do not form a tree
         name = _asked(search)
         if name is not None:
             problem = f"{name} is for parsing, and the trees of the CoNLL-U stay; name a model to have it parsed anew"

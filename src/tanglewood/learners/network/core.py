@@ -193,7 +193,7 @@ class NetworkTrainer(NetworkCore):
         self.n_states = 0
 
     def use_gradient(self, d_rows: Any) -> None:  # noqa: ANN401
-        """Give the array that takes the gradient of the rows."""
+        """Set the array that takes the gradient of the rows."""
         self.d_rows = d_rows
 
     def _random(self) -> float:

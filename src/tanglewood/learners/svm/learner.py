@@ -122,7 +122,7 @@ class ClassifierLearner:
         *,
         stacked: bool = False,
     ) -> Self:
-        """Return a learner whose templates speak of the columns that the sentences have."""
+        """Return a learner whose templates refer to the columns that the sentences have."""
         if find_spec("sklearn") is None:
             raise MissingExtraError(
                 f"the {cls.name} learner is trained by scikit-learn: pip install 'tanglewood[svm]'; parsing with its "
