@@ -1,4 +1,4 @@
-"""The options of a search, as the command line, the page and Python give them; nothing else is loaded for them."""
+"""The options of a search, for the command line, the page and Python; importing them loads nothing else."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class ParseOptions:
     """How to search for trees.
 
     A transition-based model searches greedily or with a ``beam`` (None: as wide as suits the model, see
-    `Parser.resolved`). With ``nbest`` each sentence comes up to that many times, the best tree first, with comments
-    ``# nbest`` and ``# log_probability``.
+    `Parser.resolved`). With ``nbest`` each sentence is returned up to that many times, the best tree first, with
+    comments ``# nbest`` and ``# log_probability``.
 
     A graph-based model takes the ``search`` it was trained with, or another one of the registry. With ``min_risk``
     it gives the tree that is expected to have the most heads right. Sentences longer than ``max_length`` words (0: any
@@ -61,7 +61,7 @@ class OptionsByName(TypedDict, total=False):
 
 
 def chosen(options: ParseOptions | None, more: OptionsByName) -> ParseOptions:
-    """Return the options with those that were given by name in their place."""
+    """Return the options, with those given by name replaced."""
     options = ParseOptions() if options is None else options
     if not isinstance(options, ParseOptions):
         raise ArgumentError(f"options should be ParseOptions(...), not {options!r}")

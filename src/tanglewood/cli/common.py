@@ -24,7 +24,7 @@ IDLE = "-m is for text: a treebank should have its trees already (tanglewood par
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """Keeps descriptions as they are, and has room for the names of commands (argparse forgets their indentation)."""
+    """Keeps the line breaks of descriptions and leaves room for command names, whose indentation argparse forgets."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog)
@@ -32,33 +32,33 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
 
 
 def add_reading(parser: argparse.ArgumentParser, *, files: str | int = "+", text: bool = False) -> None:
-    """Add the files, as many as argparse's nargs says, and what to do about bad sentences.
+    """Add the file arguments, ``files`` being argparse's nargs, and --on-error.
 
-    With ``text`` raw text may stand for a file.
+    With ``text`` an argument may be raw text instead of a file.
     """
     parser.add_argument(
         "files",
         nargs=files,
         metavar="FILE|TEXT" if text else "FILE",
         help=f"{'text, ' if text else ''}CoNLL-U or CoNLL-X, plain, .gz or .xz; - is stdin"
-        + ("; what has a space in it and is not the name of a file is text itself" if text else ""),
+        + ("; an argument with a space in it that is not the name of a file is taken as text" if text else ""),
     )
     parser.add_argument(
         "--on-error",
         choices=("stop", "skip", "report"),
         default="stop",
-        help="at a malformed sentence: stop (default); skip it and list all skipped ones at the end; "
-        "report it at once, go on, and end with exit status 1",
+        help="at a malformed sentence: stop (default); skip it and list all skipped sentences at the end; or "
+        "report it at once, go on, and exit with status 1",
     )
 
 
 def add_text(parser: argparse.ArgumentParser, *, forced: bool = True) -> None:
-    """Add what says how raw text is parsed before anything is done with it."""
+    """Add the options for raw text, which is parsed before the command uses it."""
     parser.add_argument(
-        "-m", "--model", metavar="MODEL", help="parses text (default: the English one that comes with tanglewood)"
+        "-m", "--model", metavar="MODEL", help="model that parses text (default: the bundled English one)"
     )
     if forced:
-        parser.add_argument("--text", action="store_true", help="the input is text, whatever it looks like")
+        parser.add_argument("--text", action="store_true", help="treat the input as text, whatever it looks like")
 
 
 def add_processes(parser: argparse.ArgumentParser, help_: str) -> None:
@@ -80,7 +80,7 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def add_choice(parser: argparse.ArgumentParser) -> None:
-    """Add the choice of one sentence."""
+    """Add --sentence and --sent-id, which choose one sentence."""
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument("--sentence", type=int, metavar="K", help="the K-th sentence of the file (default: the first)")
     choice.add_argument("--sent-id", metavar="ID", help="the sentence with this sent_id")
@@ -129,19 +129,19 @@ def make_systems(names: Sequence[str], args: argparse.Namespace) -> dict[str, Tr
 
 
 def use_one_matrix_thread() -> None:
-    """Keep NumPy's matrix products to one thread: the same sums in the same order whatever machine it is.
+    """Keep NumPy's matrix products to one thread, so that sums are taken in the same order on every machine.
 
-    It must be called before NumPy is imported; parsing has threads of its own.
+    Must be called before NumPy is imported. Parsing has its own threads.
     """
     for library in ("OPENBLAS", "MKL", "OMP"):
         os.environ[f"{library}_NUM_THREADS"] = "1"
 
 
 class Reading:
-    """Reads the sentences of one file after another, shows progress, and keeps book of bad sentences.
+    """Reads the sentences of one file after another, shows progress, and keeps track of bad sentences.
 
-    With ``texts`` raw text is parsed first, by the model that ``args`` names or the bundled one. ``idle`` is what is
-    wrong with naming a model for a treebank; nothing if it is empty.
+    With ``texts`` raw text is parsed first, by the model that ``args`` names or the bundled one. ``idle`` is the
+    complaint if a model is named but the input is a treebank; with an empty one that is allowed.
     """
 
     def __init__(self, args: argparse.Namespace, *, texts: bool = False, idle: str = IDLE) -> None:
@@ -155,14 +155,14 @@ class Reading:
         self.forcible = hasattr(args, "text")
 
     def is_text(self, argument: str) -> bool:
-        """Tell whether an argument is text itself, where that is taken; an error names what is wrong with it."""
+        """Tell whether an argument is itself text, where that is accepted; raise an error if it is a mistake."""
         if self.texts:
             return is_text(argument, command=self.command, forced=self.forced, forcible=self.forcible)
         check_folder(argument, self.command)
         return False
 
     def sentences(self, file: str, *, trees: bool = True) -> Iterator[Sentence]:
-        """Give the sentences of a file or text; with trees=False those of a treebank need not have heads."""
+        """Yield the sentences of a file or text; with trees=False those of a treebank need not have heads."""
         if self.is_text(file):
             yield from self._parsed("", [file])
             return
@@ -172,7 +172,7 @@ class Reading:
                 yield sentence
 
     def _found(self, source: str | BinaryIO, *, trees: bool) -> Iterator[Sentence]:
-        """Give the sentences of a treebank as they are, those of a text parsed."""
+        """Yield the sentences of a treebank as they are, or those of a text after parsing it."""
         from tanglewood.treebank.conllu import read
 
         if not self.texts:
@@ -191,22 +191,22 @@ class Reading:
             yield from read(seen.as_stream(), on_error=self.note, trees=trees)
 
     def _parsed(self, name: str, texts: Iterable[str]) -> Iterator[Sentence]:
-        """Parse a text, and say so."""
+        """Parse a text, and say on standard error which model does it."""
         use_one_matrix_thread()
-        found = parse_text(texts, self.model)  # an error if there is no such model
+        found = parse_text(texts, self.model)  # raises if there is no such model
         print(f"{name}text parsed with {self.model or f'{ENGLISH} (-m names another)'}", file=sys.stderr)
         return found
 
     @contextmanager
     def opened(self, file: str) -> Iterator[tuple[str | BinaryIO, Progress]]:
-        """Give a file to read from, and the line that shows how far it is read."""
+        """Open a file to read from, with a progress line."""
         with ExitStack() as stack:
             check_folder(file, self.command)
             raw: BinaryIO = sys.stdin.buffer if file == "-" else stack.enter_context(Path(file).open("rb"))
             yield "-" if file == "-" else raw, stack.enter_context(Progress(file, raw))
 
     def note(self, error: LocatedError) -> None:
-        """Do with a bad sentence what is to be done."""
+        """Handle a bad sentence as --on-error says."""
         if self.on_error == "stop":
             raise error
         self.errors.append(error)
@@ -236,7 +236,7 @@ def choose_from(sentences: Iterable[Sentence], args: argparse.Namespace, source:
 
 
 class Progress:
-    """A line on the terminal that says how far a file is read and how long it will take; silent in pipes."""
+    """A line on the terminal: how much of a file has been read, and how long the rest will take; silent in pipes."""
 
     def __init__(self, name: str, raw: BinaryIO) -> None:
         self.name = name
@@ -247,7 +247,7 @@ class Progress:
         self.size = raw.seekable() and raw is not sys.stdin.buffer and Path(raw.name).stat().st_size
 
     def step(self, count: int = 1) -> None:
-        """Count some sentences, and now and then say so."""
+        """Count some sentences, and update the line now and then."""
         self.sentences += count
         if not self.shown or (count == 1 and self.sentences % 64) or time.monotonic() - self.last < 0.2:
             return
@@ -267,7 +267,7 @@ class Progress:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def print_json(data: Any) -> None:  # noqa: ANN401 - whatever json can write
+def print_json(data: Any) -> None:  # noqa: ANN401 - anything that json can write
     """Print data as JSON."""
     import json
 
@@ -292,7 +292,7 @@ def _are_numbers(cells: Sequence[str]) -> bool:
 
 
 def percent(part: int, whole: int) -> str:
-    """Return a share in percent with two decimals, or a dash if there is nothing to take it of."""
+    """Return a share in percent with two decimals, or a dash if the whole is 0."""
     return f"{100 * part / whole:.2f}%" if whole else "-"
 
 

@@ -35,10 +35,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="lift non-projective arcs and encode them in the labels (Nivre & Nilsson 2005); baseline: labels stay",
     )
     direction.add_argument(
-        "--deprojectivize", action="store_true", help="undo it; the labels say which encoding was used"
+        "--deprojectivize", action="store_true", help="undo --projectivize; the labels say which encoding was used"
     )
     parser.add_argument(
-        "--separator", default="|", metavar="C", help="character between a label and its head's (default |)"
+        "--separator", default="|", metavar="C", help="character between a label and its head's label (default |)"
     )
     parser.add_argument("--mark", default="%", metavar="C", help="character that marks a path (default %%)")
 

@@ -45,11 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Count, and print a table for people or JSON."""
+    """Count, and print a table or JSON."""
     from tanglewood.measure.coverage import Coverage
     from tanglewood.systems import SYSTEMS
 
-    # `--system a b FILE` reads naturally, so files behind the names are taken for files.
+    # `--system a b FILE` reads naturally, so files after the names are taken as files.
     names = list(args.system or SYSTEMS)
     files = list(args.files)
     while names and names[-1] not in SYSTEMS and _is_input(names[-1]):
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _is_input(word: str) -> bool:
-    """Tell whether a word is not meant as the name of a system."""
+    """Tell whether a word is meant as a file or text rather than as the name of a system."""
     return word == "-" or any(map(str.isspace, word)) or Path(word).exists()
 
 

@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Train as many parsers as there are folds; sentences are dealt out at random, by the seed."""
+    """Train one parser per fold; the seed decides which sentences go into which fold."""
     use_one_matrix_thread()
     from tanglewood.training.crossval import CrossValidation
 

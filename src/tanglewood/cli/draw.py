@@ -1,4 +1,4 @@
-"""Draw trees, crossing arcs marked: in the terminal, as SVG, web page, PNG or for LaTeX; alone or two compared."""
+"""Draw trees with crossing arcs marked: in the terminal, as SVG, HTML, PNG or for LaTeX; one tree or two compared."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _chosen(args: argparse.Namespace, reading: Reading, format_: Format) -> list[tuple[int, Sentence]]:
-    """Return the sentences to draw, with their numbers from 1: all of a text, but one of a file unless told so."""
+    """Return the sentences to draw, numbered from 1: all of a text, but only one of a file unless --all is given."""
     (source,) = args.files
     one = args.sentence is not None or args.sent_id is not None
     if args.all and one:
@@ -75,7 +75,7 @@ def _chosen(args: argparse.Namespace, reading: Reading, format_: Format) -> list
 
 
 def _counterparts(args: argparse.Namespace, found: list[tuple[int, Sentence]]) -> list[Sentence]:
-    """Return for each sentence the one with its sent_id in the other file, or the one at its place; same words."""
+    """Return the counterpart of each sentence in the other file: the same words, by sent_id or else by position."""
     reading = Reading(args)
     others = [*reading.sentences(args.compare)]
     reading.close()
@@ -100,7 +100,7 @@ def _counterparts(args: argparse.Namespace, found: list[tuple[int, Sentence]]) -
 
 
 def _names(args: argparse.Namespace, reading: Reading) -> tuple[str, str]:
-    """Return what the two files are called in a legend: their names, with folders only if need be."""
+    """Return the names of the two files for a legend, with folders only if the names alone are the same."""
     first = "text" if reading.is_text(args.files[0]) else args.files[0]
     short = Path(first).name, Path(args.compare).name
     return short if short[0] != short[1] else (first, args.compare)

@@ -1,8 +1,8 @@
 """Score predicted trees against gold trees: attachment, exact match, non-projective arcs, several systems side by side.
 
-Where all have the same words, there are bootstrap intervals and McNemar's test for each pair of systems too. Where the
-words differ, as after parsing raw text, they are aligned by characters, and the scores are those of the CoNLL 2018
-shared task, from tokens and sentences to LAS, MLAS and BLEX; the text must be the same, spaces aside.
+Where all files have the same words, there are also bootstrap intervals and McNemar's test for each pair of systems.
+Where the words differ, as after parsing raw text, they are aligned by characters, and the scores are those of the CoNLL
+2018 shared task, from tokens and sentences to LAS, MLAS and BLEX; the text must be the same, apart from spaces.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 HELP = "how well predicted trees match gold trees"
 EXAMPLES = """\
   tanglewood evaluate gold.conllu parsed.conllu
-  tanglewood evaluate gold.conllu swap.conllu planar.conllu    with tests whether they differ
+  tanglewood evaluate gold.conllu swap.conllu planar.conllu    and test whether they differ
   tanglewood evaluate gold.conllu from-raw-text.conllu         aligned by characters where the words differ
   tanglewood evaluate gold.conllu parsed.conllu --no-punctuation --by label
   tanglewood evaluate gold.conllu parsed.conllu --json --by all > scores.json"""
 TABLES = ("label", "length", "direction", "degree", "crossing")
-SCORES = (  # what the table for people calls each score
+SCORES = (  # (name in the table, name of the score)
     ("LAS", "las"),
     ("UAS", "uas"),
     ("label accuracy", "la"),
@@ -104,7 +104,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Score, and print tables for people or JSON."""
+    """Score, and print tables or JSON."""
     from tanglewood.errors import WordsDifferError
     from tanglewood.measure.sources import Source
     from tanglewood.treebank.conllu import read
@@ -168,7 +168,7 @@ def _run_aligned(args: argparse.Namespace, gold: Source, systems: Sequence[Sourc
 
 
 def _not_empty(sentences: Iterator[Sentence], file: str) -> Iterator[Sentence]:
-    """Give the sentences of a file; a file without any is an error."""
+    """Yield the sentences of a file; a file without any is an error."""
     found = False
     for sentence in sentences:
         found = True
@@ -178,7 +178,7 @@ def _not_empty(sentences: Iterator[Sentence], file: str) -> Iterator[Sentence]:
 
 
 def _names(files: Sequence[str]) -> Sequence[str]:
-    """Return what the files are called in tables: their names without folders, if these are all different."""
+    """Return the names of the files for tables: without folders, if they are then all different."""
     names = [Path(file).name for file in files]
     return files if len(set(names)) < len(names) else names
 
@@ -188,7 +188,7 @@ Tests = dict[tuple[int, int], dict[str, "McNemar"]]
 
 
 def _json(files: Sequence[str], results: Results, intervals: Sequence[Intervals], tests: Tests) -> list[object]:
-    """Return one object a system; each is compared with the systems before it."""
+    """Return one object per system; each is compared with the systems before it."""
     rows: list[object] = []
     for number, (file, (scores, tables)) in enumerate(zip(files, results, strict=True)):
         row: dict[str, object] = {"file": file, **scores.as_dict()}

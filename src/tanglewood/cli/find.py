@@ -1,6 +1,6 @@
 """Find sentences by their arcs, words and length, or by a system that does not derive them.
 
-Everything that is asked for has to hold. What is found is written as it stands in the file, or drawn.
+All conditions must hold. The sentences found are written as they are in the file, or drawn.
 """
 
 from __future__ import annotations
@@ -29,34 +29,32 @@ EXAMPLES = """\
   tanglewood find *.conllu --crossing --length 5-12 --limit 10 -o examples.html
   tanglewood find *.conllu --not-covered-by attardi-all --count
   tanglewood find treebank.conllu --form "^[Ww]hich$" -o which.conllu
-  tanglewood find letters.txt --crossing --format tsv            of a text, which is parsed first"""
+  tanglewood find letters.txt --crossing --format tsv            in a text, which is parsed first"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_reading(parser, text=True)
-    add_text(parser, forced=False)  # --text is what to look for
+    add_text(parser, forced=False)  # here --text is what to look for
     wanted = parser.add_argument_group("what to find")
     wanted.add_argument("--crossing", action="store_true", help="with a non-projective arc")
+    wanted.add_argument("--degree", type=int, default=0, metavar="D", help="of this degree or higher (Nivre 2007)")
     wanted.add_argument(
-        "--degree", type=int, default=0, metavar="D", help="of this degree or a higher one (Nivre 2007)"
-    )
-    wanted.add_argument(
-        "--label", default="", metavar="L", help="with an arc of this label; with --crossing on such an arc"
+        "--label", default="", metavar="L", help="with an arc of this label; with --crossing, a non-projective one"
     )
     wanted.add_argument(
         "--not-covered-by", default="", metavar="SYSTEM", help="whose tree this system cannot derive (see info)"
     )
-    wanted.add_argument("--length", default="0-", metavar="MIN-MAX", help="with so many words; 5-, -12 and 7 too")
+    wanted.add_argument("--length", default="0-", metavar="MIN-MAX", help="with this many words; also 5-, -12 or 7")
     wanted.add_argument(
-        "--form", default="", metavar="REGEX", help="with a word form in which this expression is found"
+        "--form", default="", metavar="REGEX", help="with a word form that this regular expression matches somewhere"
     )
     wanted.add_argument(
         "--text",
         dest="search",
         default="",
         metavar="TEXT",
-        help="with this in its text or sent_id, in any case of letters",
+        help="with this in its text or sent_id, in upper or lower case",
     )
     parser.add_argument("--limit", type=int, metavar="N", help="stop after the first N")
     parser.add_argument("--count", action="store_true", help="print how many there are, and nothing else")
@@ -108,19 +106,19 @@ def run(args: argparse.Namespace) -> int:
 
 
 class _Search:
-    """Goes through all files, gives what is wanted, and counts."""
+    """Goes through all files, yields the sentences that are wanted, and counts them."""
 
     def __init__(self, args: argparse.Namespace, wanted: Filter, *, trees: bool) -> None:
         self.reading = Reading(args, texts=True)
         self.files: list[str] = args.files
         self.limit: int | None = args.limit
         self.wanted = wanted
-        self.trees = trees  # whether every sentence needs one; else only those whose arcs are asked for
+        self.trees = trees  # whether every sentence needs one, or only those whose arcs are asked for
         self.seen = 0
         self.found = 0
 
     def sentences(self) -> Iterator[Sentence]:
-        """Give the sentences that are wanted, up to the limit."""
+        """Yield the sentences that are wanted, up to the limit."""
         for file in self.files:
             for sentence in self.reading.sentences(file, trees=self.trees):
                 self.seen += 1
@@ -136,7 +134,7 @@ class _Search:
                     return
 
     def summary(self) -> str:
-        """Say how many there are, and of how many."""
+        """Say how many sentences were found, out of how many."""
         if self.found == self.limit:
             return f"found {self.found:,} in the first {self.seen:,} sentences and stopped (--limit)"
         return f"found {self.found:,} of {self.seen:,} sentences"

@@ -1,4 +1,4 @@
-"""Say which tanglewood this is (version, compiled or interpreted, optional extras, systems), or what a model is."""
+"""Show what is installed (version, compiled or interpreted, optional extras, systems), or describe a model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tanglewood.core.system import TransitionSystem
 
-HELP = "version, compiled or interpreted, optional extras, the systems known; what a model is"
+HELP = "version, compiled or interpreted, optional extras, systems; or what a model is"
 EXAMPLES = "  tanglewood info\n  tanglewood info --json\n  tanglewood info model.tw"
 EXTRAS = {
     "plot": ("matplotlib", "plots of running time: oracle --plot"),
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _facts(system: type[TransitionSystem]) -> dict[str, Any]:
-    """Return what a system says of itself."""
+    """Return what a system says about itself."""
     return {
         "covers": system.covers,
         "paper": system.paper,

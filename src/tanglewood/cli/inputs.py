@@ -1,4 +1,4 @@
-"""What an argument is: a file, text itself, standard input, or a mistake that can be named; and how text is parsed."""
+"""What an argument is (a file, text, standard input, or a mistake that can be named), and how text is parsed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 ENGLISH = "the English model of tanglewood"
 TAKE_ONE = ("draw", "trace")  # commands that take one file
-FILE_ENDINGS = (  # what ends so is the name of a file, even if there is a space in it
+FILE_ENDINGS = (  # an argument with one of these endings names a file, even with a space in it
     *(ending for format_ in FORMATS.values() for ending in format_.endings),
     *(".text", ".md", ".csv", ".xml", ".tw", ".gz", ".xz", ".zip", ".bz2", ".pdf", ".doc", ".docx", ".odt"),
 )
@@ -25,10 +25,10 @@ LONGEST_SHOWN = 40
 
 
 def is_text(argument: str, *, command: str, forced: bool = False, forcible: bool = True) -> bool:
-    """Tell whether an argument is raw text: no file has that name, and there is white space in it or text is forced.
+    """Tell whether an argument is raw text: no file has that name, and it contains white space or text is forced.
 
-    A ConfigError says what is wrong if it is neither text nor a file, and how to have it parsed as text all the same
-    where the command can be told so (``forcible``).
+    If it is neither text nor a file a ConfigError says what is wrong and, where the command has an option for it
+    (``forcible``), how to have it parsed as text all the same.
     """
     if argument == "-":
         return False
@@ -62,10 +62,10 @@ def check_folder(argument: str, command: str) -> None:
 
 
 def _looks_like_a_path(argument: str) -> bool:
-    """Tell whether it ends like the name of a file, or stands in a folder that exists."""
+    """Tell whether it ends like the name of a file, or begins with a folder that exists."""
     if "\n" in argument or len(argument) > LONGEST_NAME:
         return False
-    folder = os.path.dirname(argument)  # noqa: PTH120 - "." is no folder in front
+    folder = os.path.dirname(argument)  # noqa: PTH120 - Path.parent would say "." where there is no folder
     return argument.lower().endswith(FILE_ENDINGS) or (folder.strip("/") != "" and os.path.isdir(folder))  # noqa: PTH112
 
 
@@ -78,7 +78,7 @@ def shown_name(argument: str) -> str:
 
 
 def parse_text(texts: Iterable[str], model: str | None) -> Iterator[Sentence]:
-    """Give the sentences of a text that comes in any pieces, with tags and trees, by a model or the bundled one."""
+    """Yield the sentences of a text that comes in pieces, tagged and parsed by the model named or the bundled one."""
     from tanglewood.pipeline import Pipeline
 
     return Pipeline.load(model).parse_stream(texts)

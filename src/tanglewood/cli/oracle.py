@@ -41,13 +41,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Derive all trees, and print a table for people or JSON."""
+    """Derive all trees, and print a table or JSON."""
     from tanglewood.measure.running_time import RunningTime
 
     if args.plot:
         from tanglewood.show.plot import check_plot
 
-        check_plot(args.plot)  # say so now, not after the work
+        check_plot(args.plot)  # fail now, not after the work
     (system,) = make_systems([args.system], args).values()
     reading = Reading(args, texts=True)
     times = {}

@@ -1,8 +1,8 @@
 """Parse text, or the sentences of a treebank, and write or draw their trees.
 
 Text is split into sentences and words and tagged by a pipeline (made by train --pipeline; an English one comes with
-tanglewood and needs no -m). In CoNLL-U and CoNLL-X only HEAD and DEPREL are filled, and with --tag lemmas, tags and
-features where there are none; all else stays as it is, byte for byte.
+tanglewood and needs no -m). In CoNLL-U and CoNLL-X only HEAD and DEPREL are filled in, and with --tag also lemmas, tags
+and features where there are none; everything else stays as it is, byte for byte.
 """
 
 from __future__ import annotations
@@ -43,50 +43,56 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_reading(parser, files="*", text=True)
     parser.add_argument(
-        "-m", "--model", metavar="MODEL", help="model file made by train (default: the English one of tanglewood)"
+        "-m", "--model", metavar="MODEL", help="model file made by train (default: the bundled English one)"
     )
     add_writing(parser, FORMATS, "what OUT ends in, or tree on a terminal, else conllu")
-    parser.add_argument("--text", action="store_true", help="the input is text, whatever it looks like")
-    parser.add_argument("--lines", action="store_true", help="text has one sentence a line")
+    parser.add_argument("--text", action="store_true", help="treat the input as text, whatever it looks like")
+    parser.add_argument("--lines", action="store_true", help="the text has one sentence per line")
     parser.add_argument(
         "--tag", action="store_true", help="fill in lemmas, tags and features where a sentence has none"
     )
     parser.add_argument(
         "--search",
         choices=(*SEARCHES, *MOVE_SEARCHES),
-        help="for a model of arcs "
+        help="graph-based models: "
         + search_help()
-        + " (default: as in training); for a model of moves greedy (default) or beam (default with a pipeline)",
+        + " (default: as in training); transition-based models: greedy (default) or beam (default with a pipeline)",
     )
     parser.add_argument(
         "--confidence",
         action="store_true",
-        help="write to MISC how probable each word's head is: by the sum over all trees, or by how much of the beam "
-        "agrees",
+        help="write to MISC how probable each word's head is: by the sum over all trees, or by the share of the beam "
+        "that agrees",
     )
     parser.add_argument(
         "--beam",
         type=int,
         metavar="K",
-        help="moves: keep the K best derivations (default 1; 8 where a beam is needed, and with a pipeline)",
+        help="transition-based: keep the K best derivations (default 1; 8 where a beam is needed, and with a pipeline)",
     )
     parser.add_argument(
-        "--nbest", type=int, default=1, metavar="K", help="moves: write the K best trees of each sentence"
+        "--nbest", type=int, default=1, metavar="K", help="transition-based: write the K best trees of each sentence"
     )
     parser.add_argument(
-        "--min-risk", action="store_true", help="arcs: the tree that is expected to have the most heads right"
+        "--min-risk", action="store_true", help="graph-based: find the tree expected to have the most correct heads"
     )
     parser.add_argument(
-        "--max-length", type=int, default=0, metavar="N", help="arcs: the best of all trees for sentences longer than N"
+        "--max-length",
+        type=int,
+        default=0,
+        metavar="N",
+        help="graph-based: take the best of all trees for sentences longer than N",
     )
     parser.add_argument(
         "--max-memory",
         type=int,
         metavar="MB",
-        help=f"arcs: likewise where the search needs more megabytes (default {MOST_MEMORY >> 20})",
+        help=f"graph-based: likewise where the search needs more megabytes than this (default {MOST_MEMORY >> 20})",
     )
     parser.add_argument(
-        "--show-search", action="store_true", help="arcs: a comment with the search and its proof in every sentence"
+        "--show-search",
+        action="store_true",
+        help="graph-based: add a comment with the search and its proof to every sentence",
     )
     add_processes(
         parser,
@@ -133,7 +139,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _batches(args: argparse.Namespace, reading: Reading, pipeline: Pipeline) -> Iterator[Batch | Piece]:
-    """Give the sentences of all input: of treebanks as they stand there, of texts as the pipeline finds them."""
+    """Yield the sentences of all input: those of treebanks as they are, those of texts as the pipeline finds them."""
     from tanglewood.files import opened
     from tanglewood.text.batches import Piece
     from tanglewood.text.reading import Seen, read_text

@@ -1,8 +1,8 @@
 """Run the experiments of a paper on any treebank: its tables and figures, beside the paper's own numbers.
 
-Each paper writes a folder: results.json (every number), report.md, figures, the options, and the parsed sentences. A
-run that was interrupted goes on where it stopped when the same command is given again. Results of another run are never
-overwritten unasked.
+Each paper writes a folder: results.json (every number), report.md, figures, the options, and the parsed sentences. If a
+run is interrupted, the same command continues where it stopped. The results of another run are overwritten only with
+--restart.
 """
 
 from __future__ import annotations
@@ -56,19 +56,19 @@ PAPERS = {  # paper -> help, description, example
         "the three-step system by folds, arcs by direction",
         "Table 7 of Lacroix & Béchet (2014): covington, pseudo-projective arc-eager and three-step on folds of the\n"
         "whole treebank: label accuracy, unlabelled and labelled attachment of all, projective and non-projective\n"
-        "arcs, by direction too. Test folds are tagged by a tagger that was learnt from the other folds.",
+        "arcs, by direction too. Test folds are tagged by a tagger that was trained on the other folds.",
         "  tanglewood reproduce lacroix2014 --treebank French-Sequoia -o french --gold-tags",
     ),
     "systems": (
         "every system of the papers in one table, with its command",
         "Every system that the papers name, each trained, parsed and scored once: a table with a link to its code and\n"
-        "the command that trains it. Systems of moves have the linear learner, Malt-06 the svm (if scikit-learn is\n"
-        "installed), MST and exact inference that of arcs; joint tagging stands beside a tagger and a parser.",
+        "the command that trains it. Transition systems have the linear learner, Malt-06 the svm (if scikit-learn is\n"
+        "installed), MST and exact inference the arcs learner; joint tagging is beside a tagger and a parser.",
         "  tanglewood reproduce systems --treebank Hungarian-Szeged -o systems",
     ),
     "summary": (
         "what was found, from the folders of finished runs",
-        "A Markdown table a paper, with a row for each run and a column for each of the paper's findings.",
+        "A Markdown table for each paper, with a row for each run and a column for each of the paper's findings.",
         "  tanglewood reproduce summary nivre2009-* nivre2007-* > summary.md",
     ),
 }
@@ -96,22 +96,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                 type=int,
                 default=10,
                 metavar="N",
-                help="most words of a sentence for the chart (default 10)",
+                help="longest sentence, in words, to check by chart (default 10)",
             )
         else:
             _add_learning(sub, ("linear",) if name == "systems" else MOVES)
         default = name if name == "shi2018" else f"{name}-TREEBANK"
         sub.add_argument("-o", "--output", type=Path, metavar="FOLDER", help=f"folder to write (default {default})")
-        sub.add_argument("--restart", action="store_true", help="begin anew: what an earlier run found is removed")
+        sub.add_argument("--restart", action="store_true", help="start over: remove the results of an earlier run")
         if name == "nivre2009":
             sub.add_argument(
-                "--graph", action="store_true", help="also a spanning-tree parser, alone and stacked on Su (MSTMalt)"
+                "--graph", action="store_true", help="add a spanning-tree parser, alone and stacked on Su (MSTMalt)"
             )
         if name == "lacroix2014":
             sub.add_argument("--folds", type=int, default=10, metavar="N", help="number of folds (default 10)")
-            sub.add_argument("--gold-tags", action="store_true", help="parse with gold tags: no tagger is learnt")
+            sub.add_argument("--gold-tags", action="store_true", help="parse with gold tags: no tagger is trained")
             sub.add_argument(
-                "--tagger-epochs", type=int, default=0, metavar="N", help="of the tagger (default: as many as fit)"
+                "--tagger-epochs",
+                type=int,
+                default=0,
+                metavar="N",
+                help="epochs of the tagger (default: by the size of the data)",
             )
 
 
@@ -124,10 +128,10 @@ def _add_learning(parser: argparse.ArgumentParser, learners: tuple[str, ...]) ->
         help="folder with train, dev and test as .conllu or .conll; dev may be missing",
     )
     parser.add_argument(
-        "--learner", choices=learners, default="linear", help="learner of all systems of moves (default linear)"
+        "--learner", choices=learners, default="linear", help="learner of all transition-based parsers (default linear)"
     )
-    parser.add_argument("--epochs", type=int, metavar="N", help="times to go through the data")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of all that is random (default 1)")
+    parser.add_argument("--epochs", type=int, metavar="N", help="number of passes over the data")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of everything random (default 1)")
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the learner, as in train"
     )
@@ -178,12 +182,12 @@ def _learning(args: argparse.Namespace) -> Learning:
         raise ConfigError("--set is for settings of the learner here; the rest is fixed by the paper")
     if args.epochs is not None:
         settings["epochs"] = args.epochs
-    Config(learner=args.learner, settings=settings, seed=args.seed).learner_options()  # raises if there are none such
+    Config(learner=args.learner, settings=settings, seed=args.seed).learner_options()  # raises if there are none
     return Learning(args.learner, settings, args.seed)
 
 
 def _command(args: argparse.Namespace) -> str:
-    """Return the command as it may be given anywhere: names of files and folders without their places."""
+    """Return the command as it could be given on any machine: files and folders by their names only."""
     words = ["tanglewood", "reproduce", args.paper]
     if args.paper == "shi2018":
         words += ["FILE..." if len(args.files) > 3 else " ".join(file.name for file in args.files)]
@@ -202,7 +206,7 @@ def _command(args: argparse.Namespace) -> str:
 
 
 def _teller() -> Callable[[str, bool], None]:
-    """Return what says how it goes: lines that stay, and on a terminal one that changes."""
+    """Return a function that reports progress: in lines that stay and, on a terminal, in one that changes."""
     terminal = sys.stderr.isatty()
 
     def say(text: str, stays: bool) -> None:

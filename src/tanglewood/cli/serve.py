@@ -42,14 +42,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-m", "--model", nargs="+", default=[], metavar="MODEL", help="model files (default: the bundled English one)"
     )
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen at (default 127.0.0.1: this machine)")
-    parser.add_argument("--port", type=int, default=8000, help="port to listen at (default 8000; 0: any free one)")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1: this machine)")
+    parser.add_argument("--port", type=int, default=8000, help="port to listen on (default 8000; 0: any free one)")
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
     parser.add_argument(
         "--allow-host",
         nargs="+",
         metavar="NAME",
-        help="host names to answer to (default: those of this machine; with another --host any)",
+        help="host names to answer to (default: those of this machine, or any with another --host)",
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="do not log requests to standard error")
     group = parser.add_argument_group("limits of one server")
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
         config = uvicorn.Config(
             app, log_level="warning", server_header=False, ws="none", timeout_graceful_shutdown=3, timeout_keep_alive=30
         )
-        with suppress(KeyboardInterrupt):  # raised again when all is closed
+        with suppress(KeyboardInterrupt):  # raised again once everything is closed
             uvicorn.Server(config).run(sockets=[listening])
         print("\ntanglewood serve: ended", file=sys.stderr)
     return 0
@@ -106,7 +106,7 @@ def _log_requests() -> None:
 
 
 def _load(paths: list[str]) -> dict[str, Model]:
-    """Return the models by name; without any the bundled one, if there is one."""
+    """Return the models by name; without paths, the bundled one if there is one."""
     from tanglewood.web.models import Model
 
     if not paths:

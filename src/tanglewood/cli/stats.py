@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 HELP = "how non-projective treebanks are"
 EXAMPLES = """\
   tanglewood stats train.conllu dev.conllu
-  tanglewood stats --worst 20 train.conllu     the most crossing sentences, often annotation errors
-  tanglewood stats letters.txt                 of what the English parser makes of a text
+  tanglewood stats --worst 20 train.conllu     the sentences with the most crossings, often annotation errors
+  tanglewood stats letters.txt                 of a text, parsed with the English model
   tanglewood stats --json *.conllu.gz > stats.json"""
 MOST_LABELS = 15
 
@@ -28,12 +28,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_text(parser)
     add_json(parser)
     parser.add_argument(
-        "--worst", type=int, default=0, metavar="N", help="list the N most crossing sentences of a file"
+        "--worst", type=int, default=0, metavar="N", help="list the N sentences of a file with the most crossings"
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Count, and print a table for people or JSON."""
+    """Count, and print a table or JSON."""
     from tanglewood.measure.stats import TreebankStats
 
     reading = Reading(args, texts=True)

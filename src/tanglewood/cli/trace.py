@@ -38,19 +38,19 @@ OWN_SYSTEM = "a model has its own system: --system, --oracle and options of syst
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_reading(parser, files=1, text=True)
-    parser.add_argument("--text", action="store_true", help="the input is text, whatever it looks like")
+    parser.add_argument("--text", action="store_true", help="treat the input as text, whatever it looks like")
     parser.add_argument(
         "-m",
         "--model",
         metavar="MODEL",
         help="follow the moves of this model instead of an oracle's; with text and --system, parse the text with it "
-        "(default: the English one that comes with tanglewood)",
+        "(default: the bundled English one)",
     )
     add_json(parser)
     add_choice(parser)
     parser.add_argument("--system", metavar="NAME", help="transition system (default swap; see info)")
     parser.add_argument("--oracle", metavar="NAME", help="its oracle (default: the first that info lists)")
-    parser.add_argument("--single-root", action="store_true", help="let the system keep trees single-rooted")
+    parser.add_argument("--single-root", action="store_true", help="let the system derive single-rooted trees only")
     add_system_options(parser)
 
 

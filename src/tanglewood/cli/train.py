@@ -1,4 +1,4 @@
-"""Train a parser on a treebank; the plain command is right for a Universal Dependencies treebank.
+"""Train a parser on a treebank; the defaults suit a Universal Dependencies treebank.
 
 With --pipeline the model also learns to split text into sentences and words and to tag them, so that it parses raw
 text, and its parser learns from the tags that it will meet there.
@@ -49,30 +49,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resume",
         action="store_true",
-        help="go on where an interrupted run stopped (MODEL.training is kept until the end)",
+        help="continue where an interrupted run stopped (MODEL.training is kept until the end)",
     )
     parser.add_argument(
-        "--pipeline", action="store_true", help="learn all that leads from raw text to trees: tokens, tags, lemmas too"
+        "--pipeline", action="store_true", help="learn everything from raw text to trees: tokens, tags and lemmas too"
     )
     add_processes(parser, "learn N of a pipeline's taggers at a time, and parse the dev set with N threads (default 1)")
     add_choices(parser)
 
 
 def add_choices(parser: argparse.ArgumentParser) -> None:
-    """Declare what a training run may choose."""
+    """Declare the choices of a training run."""
     parser.add_argument(
         "--system", metavar="NAME", help="transition system (default swap, attardi-alls0s1 with --search; see info)"
     )
-    parser.add_argument("--oracle", metavar="NAME", help="its oracle (default: lazy or dynamic if there is such a one)")
+    parser.add_argument("--oracle", metavar="NAME", help="its oracle (default: lazy or dynamic if it has one)")
     parser.add_argument(
         "--pseudo-projective",
         choices=("head", "path", "head+path"),
         help="train on projectivized trees and move arcs back after parsing",
     )
     root = parser.add_mutually_exclusive_group()
-    root.add_argument("--single-root", action="store_const", const=True, help="one word on 0 (default: as in the data)")
     root.add_argument(
-        "--several-roots", dest="single_root", action="store_const", const=False, help="any number of them"
+        "--single-root", action="store_const", const=True, help="one word depends on 0 (default: as in the data)"
+    )
+    root.add_argument(
+        "--several-roots", dest="single_root", action="store_const", const=False, help="any number of words may"
     )
     parser.add_argument(
         "--learner",
@@ -82,7 +84,7 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--search",
         choices=tuple(SEARCHES),
-        help="learn a model of arcs (docs/graph.md) with this exact search: " + search_help(),
+        help="train a graph-based model (docs/graph.md) with this exact search: " + search_help(),
     )
     parser.add_argument(
         *("--stacked", "--guide"),
@@ -90,20 +92,22 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
         metavar="MODEL",
         help="model whose trees a graph-based learner looks at; it becomes part of the new one (old name: --guide)",
     )
-    parser.add_argument("--epochs", type=int, metavar="N", help="times to go through the data")
+    parser.add_argument("--epochs", type=int, metavar="N", help="number of passes over the data")
     parser.add_argument(
         "--beam", type=int, metavar="K", help="beam for parsing dev after each epoch (default 1: greedy)"
     )
-    parser.add_argument("--seed", type=int, metavar="N", help="seed of all that is random (default 1)")
+    parser.add_argument("--seed", type=int, metavar="N", help="seed of everything random (default 1)")
     parser.add_argument(
         "--config", metavar="FILE", help="TOML file with any of these choices and the learner's settings"
     )
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override one of them")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="set one of them, over --config"
+    )
     add_system_options(parser)
 
 
 def chosen_config(args: argparse.Namespace) -> Config:
-    """Return the choices of the configuration file with those of the command line over them."""
+    """Return the choices of the configuration file, overridden by those of the command line."""
     from tanglewood.training.config import read_config
 
     chosen = {
@@ -122,7 +126,7 @@ def chosen_config(args: argparse.Namespace) -> Config:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Train, say how it goes after each epoch, and keep the best."""
+    """Train, report after each epoch, and keep the best model."""
     use_one_matrix_thread()
     from tanglewood.run.processes import checked
     from tanglewood.training.session import Session, check_output
@@ -160,5 +164,5 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _tell(epoch: int, share: float, seconds_left: float) -> None:
-    """Say how far an epoch is, in a line that the next one is written over."""
+    """Say how much of an epoch is done, in a line that the next one overwrites."""
     print(f"\repoch {epoch}: {share:.0%}, {minutes(seconds_left)} left\x1b[K\r", end="", file=sys.stderr, flush=True)

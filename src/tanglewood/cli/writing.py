@@ -1,4 +1,4 @@
-"""Writing sentences in the formats of show/formats.py: in which one, how wide, and where to."""
+"""Writing sentences in the formats of show/formats.py: options for the format, the width and the output."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ ANOTHER = ", or --format say what to write"
 
 
 def add_writing(parser: argparse.ArgumentParser, among: Mapping[str, Format], default: str) -> None:
-    """Add what says where and how to write, and, in a group of their own, how drawings look."""
+    """Add the options for where and how to write and, in a group of their own, for how drawings look."""
     parser.add_argument(
         "-o",
         "--output",
         default="-",
         metavar="OUT",
-        help=f"file to write (default: stdout), in the format it ends in ({endings(among)}); .gz and .xz compress",
+        help=f"file to write (default: stdout), in the format of its ending ({endings(among)}); .gz and .xz compress",
     )
     parser.add_argument(
         "--format",
@@ -46,7 +46,7 @@ def on_screen(args: argparse.Namespace) -> bool:
 
 
 def chosen_format(args: argparse.Namespace, among: Mapping[str, Format], default: str) -> Format:
-    """Return the format asked for, or that which the name of the output means; what cannot be so is said now."""
+    """Return the format asked for, or the one that the output's name implies; raise an error if it cannot be used."""
     if args.format is not None:
         format_ = among[args.format]
     else:
@@ -62,7 +62,7 @@ def chosen_format(args: argparse.Namespace, among: Mapping[str, Format], default
 
 
 def chosen_look(args: argparse.Namespace, format_: Format) -> Look:
-    """Return how drawings are to look: no wider than the terminal, and in colour there."""
+    """Return how drawings should look: on a terminal no wider than it, and in colour."""
     width = args.width
     if width is None and format_.name == "tree" and on_screen(args):
         from tanglewood.show.drawing import screen_width

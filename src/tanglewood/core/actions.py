@@ -1,7 +1,7 @@
 """What a system may do, in numbers: moves, labels of arcs, tags, and which of them go together.
 
-One `Actions` is shared by training, search, traces and model files. The rule about the root label stands here and
-nowhere else: if one label is that of all arcs from 0 and of no other arc, then it is so in every tree that is made.
+One `Actions` is shared by training, search, traces and model files. The rule about the root label is here and nowhere
+else: if in the data one label belongs to all arcs from 0 and to no other arc, so it does in every tree that is built.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Actions:
 
     @classmethod
     def of(cls, system: TransitionSystem, trees: Sequence[Tree], tags: Iterable[str] = ()) -> Self:
-        """Return the labels of these trees, sorted, with the root label that they show, and the tags."""
+        """Return the actions with the sorted labels of these trees, their root label if they have one, and the tags."""
         from_root = {label for tree in trees for head, label, _ in tree.arcs() if head == 0}
         elsewhere = {label for tree in trees for head, label, _ in tree.arcs() if head > 0}
         labels = sorted(from_root | elsewhere)
@@ -59,7 +59,7 @@ class Actions:
     # The rules. -----------------------------------------------------------------------------------------------
 
     def _settled_label(self, head: int) -> int:
-        """Label that any arc from this head has, or -1 if it may have several: the root label of arcs from 0."""
+        """Label that any arc from this head must have (from 0, the root label), or -1 if there is a choice."""
         return self.root_label if head == 0 else -1
 
     def _may_label(self, head: int, label: int) -> bool:
@@ -78,7 +78,7 @@ class Actions:
             return False
         return not self.label_matters or self.system._is_legal(s, move, label)
 
-    # The public face. -----------------------------------------------------------------------------------------
+    # The public interface. ------------------------------------------------------------------------------------
 
     def is_root_arc(self, s: State, move: int) -> bool:
         """Whether the label of a move is settled because its arc comes from 0."""
@@ -95,14 +95,14 @@ class Actions:
         return [-1, *(numbers.get(tag, -1) for tag in tags)]
 
     def name(self, move: int, number: int) -> str | None:
-        """Return what a move carries: the name of a label, or of a tag where the move gives one; None for nothing."""
+        """Return the name of what a move carries: a label, or a tag where the move gives one; None for nothing."""
         known = self.tags if self.system.moves[move].tags else self.labels
         return known[number] if self.system.moves[move].labelled and 0 <= number < len(known) else None
 
     def tree(self, heads: Sequence[int], numbers: Sequence[int]) -> Tree:
-        """Return the tree of the heads and label numbers of words.
+        """Return the tree with these heads and label numbers of words.
 
-        A word that a system's final step hung somewhere has no label (-1): on 0 it gets the root label, else "dep".
+        A word that a system's final step attached has no label (-1): below 0 it gets the root label, elsewhere "dep".
         """
         labels = [self.labels[number] if number >= 0 else "dep" for number in numbers]
         if -1 in numbers:
@@ -119,7 +119,7 @@ class Actions:
 
     @classmethod
     def load(cls, system: TransitionSystem, settings: Mapping[str, Any]) -> Self:
-        """Make them anew from a model file's data."""
+        """Rebuild the actions from a model file's data."""
         labels, root_label = settings["labels"], settings["root_label"]
         if not -1 <= root_label < len(labels):
             raise ModelError(f"the model's root label {root_label} is none of its {len(labels)} labels")

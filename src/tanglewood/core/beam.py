@@ -1,8 +1,8 @@
-"""Beam search over the same scorer as greedy search: the sum of log-probabilities of moves and labels.
+"""Beam search with the same scorer as greedy search, by the sum of log-probabilities of moves and labels.
 
-For a scorer that has learnt with a beam it is the sum of its scores as they are.
+For a scorer that was trained with a beam it is the sum of its scores as they are.
 
-States lie in a pool of ints, since lists of objects cannot be touched without the lock.
+States are kept in a pool of ints, since lists of objects cannot be touched without the GIL.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ except ModuleNotFoundError:
 if not cython.compiled:
     from math import exp, log
 
-LABELS = 2  # best labels of an arc that are followed
+LABELS = 2  # how many of the best labels of an arc are followed
 
 
 class Beam:
@@ -99,7 +99,7 @@ class Beam:
             score = self.scores[item] + self.search.move_scores[move] - total
             if not self.search.system.labelled[move]:
                 self._offer(score, item, move, -1)
-            elif not self.normalized or score > self._threshold():  # a logarithm of a probability adds nothing
+            elif not self.normalized or score > self._threshold():  # a log-probability cannot raise the score
                 if legal == 1 and not self.search.actions._is_root_arc(s, move):
                     self.search._score_moves(s, self.search.spare_scores)
                 self._label(s, item, move, score)
@@ -150,9 +150,9 @@ class Beam:
         return 1 - self.done[0]
 
     def _advance(self, s: State) -> int:
-        """Take one move in every derivation that is not finished; return how many are not.
+        """Take one move in every unfinished derivation; return how many are still unfinished.
 
-        What was done stands in the candidates: the item each came from, its move (-1: it waits) and its label.
+        The candidates then say what was done: the item each came from, its move (-1: it waits) and its label.
         """
         items = self.n_candidates
         self.n_candidates = 0

@@ -18,7 +18,7 @@ except ModuleNotFoundError:
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-SHIFT = 0  # every system that uses GreedyOracle numbers SHIFT so
+SHIFT = 0  # its number in every system that uses GreedyOracle
 RULES = ("_move", "_label", "_costs", "_loss", "_follow", "_matches", "_is_gold", "_is_gold_move")  # called in C
 
 
@@ -66,7 +66,7 @@ class Oracle:
     def _prepare(self) -> None:
         """Compute further tables of the newly bound tree."""
 
-    # What an oracle's file gives. -----------------------------------------------------------------------------
+    # What an oracle's file defines. ---------------------------------------------------------------------------
 
     def _move(self, s: State) -> int:
         """Return the one move of the static oracle, or -1 where it knows none; it may turn out to be illegal."""
@@ -97,7 +97,7 @@ class Oracle:
         )
 
     def _follow(self, s: State) -> bool:
-        """Follow the static oracle from this state on; whether it gets to the end."""
+        """Follow the static oracle from this state on; return whether it gets to the end."""
         while not self.system._is_final(s):
             move = self._move(s)
             if move < 0 or s.steps == self.limit:
@@ -110,7 +110,7 @@ class Oracle:
         return True
 
     def _matches(self, s: State) -> bool:
-        """Whether the state holds exactly the gold heads, and by moves, not because a repair happened to guess one."""
+        """Whether the state holds exactly the gold heads, all of them made by moves rather than by a lucky repair."""
         if s.repaired > 0:
             return False
         for word in range(1, self.n + 1):
@@ -118,7 +118,7 @@ class Oracle:
                 return False
         return True
 
-    # The public face. -----------------------------------------------------------------------------------------
+    # The public interface. ------------------------------------------------------------------------------------
 
     def _check(self, s: State) -> int:
         """Raise OracleError if the state is not one of the bound tree's sentence: compiled code would not notice."""
@@ -129,7 +129,7 @@ class Oracle:
         return 0
 
     def reaches_gold(self, s: State) -> bool:
-        """Run from the initial configuration; whether the gold tree comes out. ``s`` ends where the run ended."""
+        """Run from the initial configuration; return whether the gold tree results. ``s`` ends where the run ended."""
         self._check(s)
         with cython.nogil:
             s._clear()
@@ -138,7 +138,7 @@ class Oracle:
         return bool(reached)
 
     def reaches_gold_from(self, s: State) -> bool:
-        """Go on from this state; whether the gold tree comes out. ``s`` ends where the run ended."""
+        """Go on from this state; return whether the gold tree results. ``s`` ends where the run ended."""
         self._check(s)
         return bool(self._follow(s) and self._matches(s))
 
@@ -148,7 +148,7 @@ class Oracle:
         return bool(self._matches(s))
 
     def action(self, s: State) -> tuple[int, int]:
-        """Return the (move, label) to take in this state: the static oracle's, or where that one costs, a free one."""
+        """Return the (move, label) to take in this state: the static oracle's, or a free one if that has a cost."""
         self._check(s)
         move = self._move(s)
         if self.explores:

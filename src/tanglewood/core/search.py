@@ -1,4 +1,4 @@
-"""Search for the best derivation with a scorer of moves and labels: greedy, one whole sentence without the lock."""
+"""Greedy search for the best derivation with a scorer of moves and labels; a whole sentence runs without the GIL."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class MoveScorer:
 
 
 class Search:
-    """Picks moves and what they carry: labels that fit, or tags for moves that give some.
+    """Picks moves and what they carry: labels that fit, or tags for moves that give tags.
 
     It counts what it does, with a beam too: ``moves_taken``, ``states_scored`` (calls of the scorer for the moves of a
     state) and ``labels_scored`` (calls for the labels of a move).

@@ -14,23 +14,23 @@ FIELDS = 13  # arrays in the block, each of n + 2 ints
 class State:
     """Stack, buffer and the arcs built so far; node 0 is the artificial root, -1 means none.
 
-    ``stack[depth - 1]`` is the top of the stack, ``buffer[left - 1]`` the front of the buffer; ``left1`` and ``left2``
-    are the leftmost and second leftmost dependent of each node, ``right1`` and ``right2`` likewise. What only some
-    systems need has a field of its own: ``aside`` is a second list (skipped words, the other plane's stack, open
+    ``stack[depth - 1]`` is the top of the stack, ``buffer[n_buffer - 1]`` the front of the buffer; ``left1`` and
+    ``left2`` are the leftmost and second leftmost dependent of each node, ``right1`` and ``right2`` likewise. What only
+    some systems need has a field of its own: ``aside`` is a second list (skipped words, the other plane's stack, open
     valencies, with ``aside_labels`` beside it), ``component`` a union-find forest over the arcs, ``marks`` a number
-    per word, ``phase`` and ``count`` a number per configuration. ``repaired`` counts the words a final step hung
-    on the root word to keep the tree single-rooted, ``put_back`` those at the front of the buffer that were on the
-    stack before.
+    per word, ``phase`` and ``count`` a number per configuration. ``repaired`` counts the words that a final step
+    attached to the root word to keep the tree single-rooted, ``put_back`` those at the front of the buffer that were on
+    the stack before.
 
     ``tag_candidates`` belong to the sentence, not to the configuration: for every node ``candidate_width`` ints, the
-    tags that a word may be given (-1: no more) and a number that stands for all of them; none where any tag will do.
+    tags that a word may be given (-1: no more) and one number for the whole set; none where any tag will do.
     """
 
     def __init__(self, n: int) -> None:
         self.n = n
         size = n + 2
         self.block = memoryview(array("i", bytes(4 * FIELDS * size)))
-        # First the arrays that begin with -1, then those that begin with 0, then those that systems fill.
+        # First the arrays that start as -1, then those that start as 0, then those that systems fill.
         self.heads = self.block[:size]
         self.labels = self.block[size : 2 * size]
         self.left1 = self.block[2 * size : 3 * size]
@@ -49,7 +49,7 @@ class State:
         self._clear()
 
     def take_candidates(self, candidates: array[int]) -> None:
-        """Take the tags that the words of the sentence may be given."""
+        """Set the tags that the words of the sentence may be given."""
         if len(candidates) % (self.n + 1):
             raise ConfigError(f"{len(candidates)} numbers cannot be shared out among {self.n + 1} nodes")
         self.tag_candidates = memoryview(candidates)

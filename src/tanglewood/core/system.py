@@ -1,8 +1,8 @@
-"""What a transition system says about itself, and its public face, written once for all of them.
+"""What a transition system says about itself, and its public interface, written once for all systems.
 
-Whatever is true of one system only is declared in its file, in the words of this one: its moves, options, oracles,
-phases, the nodes that its arcs join, the addresses that a learner should look at, whether it gives tags, which exact
-searches it has. Nobody else knows a system by name.
+Whatever is true of one system only is declared in that system's file, with the classes defined here: its moves,
+options, oracles, phases, the nodes that its arcs join, the addresses that a learner should look at, whether it gives
+tags, which exact searches it has. No other module knows a system by name.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ class Option:
     least: float | None = None
     most: float | None = None
     choices: tuple[str, ...] = ()
-    metavar: str = "X"  # what stands for the value on the command line
+    metavar: str = "X"  # placeholder for the value in help texts
 
     def check(self, value: object) -> None:
-        """Raise ConfigError if the value is none that the option takes."""
+        """Raise ConfigError if the option does not take this value."""
         if type(value) is not self.kind and not (self.kind is float and type(value) is int):
             raise ConfigError(f"option {self.name} is {value!r}; it should be {EXPECTED[self.kind]}")
         if self.choices and value not in self.choices:
@@ -102,11 +102,11 @@ RULES = (  # what the compiled core calls in C
 
 
 def refuse_python_rules(thing: object, rules: tuple[str, ...]) -> None:
-    """Raise ConfigError if a Python class overrides rules that compiled code would go past without a word."""
+    """Raise ConfigError if a Python class overrides rules, which compiled code would silently ignore."""
     if not cython.compiled:
         return
     for kind in type(thing).__mro__:
-        overridden = [rule for rule in rules if rule in vars(kind)]  # C methods do not stand there
+        overridden = [rule for rule in rules if rule in vars(kind)]  # C methods are not in there
         if overridden:
             raise ConfigError(
                 f"{kind.__name__} overrides {', '.join(overridden)} in Python, but the compiled core calls rules in C "
@@ -118,8 +118,8 @@ def refuse_python_rules(thing: object, rules: tuple[str, ...]) -> None:
 class TransitionSystem:
     """Base of all systems: stateless, so that one instance serves all threads.
 
-    A system's file gives the methods with a leading underscore; they return ints only, know no Python objects and
-    compile to C. A label of -1 means "whatever it is"; only systems with ``label_matters`` look at it.
+    A system's file defines the methods with a leading underscore; they return ints only, use no Python objects and
+    compile to C. A label of -1 means "any label"; only systems with ``label_matters`` look at it.
     """
 
     name: ClassVar[str] = ""
@@ -149,15 +149,15 @@ class TransitionSystem:
         refuse_python_rules(self, RULES)
         self.single_root = single_root
         self.phases: tuple[Phase, ...] = (Phase(self.name, self.nodes),)
-        # In systems that give tags: the column they are for, how many candidates a word has and how far, in logarithms
-        # of probabilities, they may be behind the best.
+        # In systems that give tags: the column they are for, how many candidates a word has, and how far behind the
+        # best they may be, in log-probability.
         self.tag_column = ""
         self.best_tags = 0
         self.tag_threshold = 0.0
         self._set_moves(self.all_moves)
 
     def _set_moves(self, moves: tuple[Move, ...]) -> None:
-        """Set the moves, for systems whose options decide on them."""
+        """Set the moves, for systems whose options decide what they are."""
         self.moves = moves
         self.n_moves = len(moves)
         self.labelled = array("i", [TAGGED if move.tags else move.labelled for move in moves])
@@ -175,7 +175,7 @@ class TransitionSystem:
         return False
 
     def _head(self, s: State, move: int, label: int) -> int:
-        """Head of the arc the move would add, or -1 (also where the nodes it speaks of are missing)."""
+        """Head of the arc the move would add, or -1 (also where the nodes it refers to are missing)."""
         return -1
 
     def _dependent(self, s: State, move: int, label: int) -> int:
@@ -222,7 +222,7 @@ class TransitionSystem:
         return False
 
     def _hang_left_over(self, s: State) -> None:
-        """Hang words without a head on 0; with single_root on the root word, the first left over if there is none."""
+        """Attach words without a head to 0; with single_root to the root word, the first of them if there is none."""
         root = 0
         if self.single_root:
             for word in range(s.n, 0, -1):
@@ -236,7 +236,7 @@ class TransitionSystem:
                     s._attach(root, word, -1)
                     s.repaired += 1
 
-    # The public face. -----------------------------------------------------------------------------------------
+    # The public interface. ------------------------------------------------------------------------------------
 
     def start(self, n: int) -> State:
         """Return the initial configuration for a sentence of n words."""

@@ -1,6 +1,6 @@
-"""The compiled middle of arcs: the best tree of a class by a table of arc scores, and sums over such trees.
+"""The compiled core of graph-based parsing: the best tree of a class by a table of arc scores, and sums over trees.
 
-The registry of searches over arcs: their names and what they find are known without loading anything else.
+This file is the registry of searches over arcs; their names and what they find are known without loading anything else.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tanglewood.core.system import TransitionSystem
     from tanglewood.decoders.base import Decoder
 
-MOST_MEMORY = 1 << 30  # bytes a search may ask for, if nothing else is said
+MOST_MEMORY = 1 << 30  # bytes that a search may use by default
 MOVE_SEARCHES = ("greedy", "beam")  # of transition-based models
 
 
@@ -23,7 +23,7 @@ class SearchEntry(NamedTuple):
 
     help: str
     make: Callable[[TransitionSystem], Decoder]
-    of_system: bool = False  # whether it finds trees that the system derives: only for systems that say so
+    of_system: bool = False  # whether it finds only trees that the system derives, and is only for systems that list it
     limited: bool = True  # whether sentences beyond a limit get the best of all trees instead
     shortcut: bool = False  # whether the best of all trees is the answer if the system derives it
     projective: bool = False  # whether sums that go with it are over projective trees only
@@ -65,7 +65,7 @@ def search_help() -> str:
 
 
 def searches_of(system: TransitionSystem) -> list[str]:
-    """Return the searches over arcs that there are for a system."""
+    """Return the searches over arcs that a system can be used with."""
     return [name for name, entry in SEARCHES.items() if not entry.of_system or name in system.exact_searches]
 
 

@@ -1,4 +1,4 @@
-"""The shape that all decoders share: a table of arc scores in, the best tree of a class out, and how it was proved.
+"""The interface that all decoders share: a table of arc scores in, the best tree of a class and its proof out.
 
 Arc scores of n words are a C-contiguous float32 buffer of shape (n + 1, n + 1), read as ``scores[head, modifier]``.
 Column 0 and the diagonal are ignored; -inf forbids an arc, +inf and NaN are not scores. A NumPy array is such a buffer,
@@ -48,7 +48,7 @@ def score_table(n: int, score: float = NO_TREE, code: Literal["f", "d"] = "f") -
 
 
 def words_in(scores: Scores) -> int:
-    """Return the number of words of a table of arc scores; raise ConfigError if it is none."""
+    """Return the number of words of a table of arc scores; raise ConfigError if it is not such a table."""
     view = memoryview(scores)
     shape = view.shape or ()
     if view.format != "f" or not view.c_contiguous or len(shape) != 2 or not 0 < shape[0] == shape[1]:
@@ -66,7 +66,7 @@ def tree_value(scores: Scores, heads: array[int]) -> float:
 
 
 class Decoder:
-    """Finds the best tree of a class; some can do more with the same class, the others say that they cannot."""
+    """Finds the best tree of a class; some decoders can also sum and sample, the others raise ConfigError."""
 
     proof: ClassVar[str] = ""  # what `best` writes into its answer
 
@@ -74,7 +74,7 @@ class Decoder:
         self.single_root = single_root
 
     def memory(self, n: int) -> int:
-        """Return the bytes that `best` asks for to decode n words, the scores not counted."""
+        """Return the bytes that `best` needs to decode n words, not counting the scores."""
         raise NotImplementedError
 
     def best(self, scores: Scores) -> Decoded:

@@ -44,7 +44,7 @@ ITEM = 4 if cython.compiled else 8  # bytes of a float in the arena
 
 
 def block_sums(n: int, times: int) -> array[int]:
-    """Return for t = 0..n+2 the places that the blocks of pairs below t take up, summed over and over `times` times."""
+    """Return for t = 0..n+2 how many places the blocks of pairs below t take, as running sums taken `times` times."""
     sums = array("q", [padded(pairs(t)) if t else 0 for t in range(n + 3)])
     for _ in range(times):
         total = 0
@@ -59,14 +59,14 @@ def node_at(place: int, s2: int, s1: int, s0: int, b0: int) -> int:
 
 
 class Chart:
-    """The working space of one sentence at a time: scores, items, bottom items, the derivation. Not for two threads."""
+    """The working space of one sentence at a time: scores, items, bottom items, the derivation. Not thread-safe."""
 
     def __init__(self, inventory: list[tuple[int, int]], single_root: bool) -> None:
         self.single_root = single_root
         self.n = -1
         self.stride = self.by_head = self.by_modifier = 0
         self.arena = new_arena(0)
-        self.on = array("f", [MINUS] * KINDS)  # 0 for the reduces there are
+        self.on = array("f", [MINUS] * KINDS)  # 0 for the reduces in the inventory
         self.move_of = array("i", [-1] * KINDS)
         for number, (head, modifier) in enumerate(inventory):
             if head > 2 or modifier > 2:
@@ -77,15 +77,15 @@ class Chart:
     # Memory and scores. ---------------------------------------------------------------------------------------
 
     def size(self, n: int) -> int:
-        """Return the floats that a sentence of n words needs."""
+        """Return how many floats a sentence of n words needs."""
         raise NotImplementedError
 
     def memory(self, n: int) -> int:
-        """Return the bytes that a sentence of n words needs, known before they are asked for."""
+        """Return how many bytes a sentence of n words needs, before they are allocated."""
         return ITEM * (self.size(n) + 2 * padded(1)) + 200 * (n + 3)
 
     def _plan(self, n: int) -> int:
-        """Say where everything lies in the arena; return its size."""
+        """Decide where everything goes in the arena; return its size."""
         raise NotImplementedError
 
     def load(self, scores: Scores) -> None:
@@ -114,7 +114,7 @@ class Chart:
             raise ConfigError("arc scores must be numbers or -inf; there is a NaN or +inf among them")
 
     def _read(self, scores: memoryview[float]) -> bool:
-        """Copy the scores by head and by modifier, with -inf for all that is no arc; whether they are in order."""
+        """Copy the scores by head and by modifier, with -inf for what is not an arc; return whether they are valid."""
         fine = True
         for place in range(self.by_head, self.by_head + 2 * (self.n + 2) * self.stride):
             self.arena[place] = MINUS
@@ -123,7 +123,7 @@ class Chart:
             for head in range(self.n + 1):
                 if head != modifier:
                     if not scores[head, modifier] < -MINUS:
-                        fine = False  # and must stay out of the arena, where it would spread
+                        fine = False  # NaN or +inf, which must stay out of the arena, where it would spread
                     elif head > 0 or not self.single_root:
                         self.arena[self.by_head + head * self.stride + modifier] = scores[head, modifier]
                         self.arena[self.by_modifier + modifier * self.stride + head] = scores[head, modifier]
@@ -198,7 +198,7 @@ class Chart:
         self.best = MINUS
 
     def _offer(self, value: float) -> bool:
-        """Whether this way is to be chosen in place of those offered before: the first of the best is."""
+        """Whether this way is to be chosen over those offered before; the first of the best is."""
         if value > self.best:
             self.best = value
             return True
@@ -226,7 +226,7 @@ class Chart:
         """Write the last move of the item's best derivation and push its premises, the second on top."""
 
     def run(self) -> float:
-        """Search; the value of the best derivation, -inf if there is none. `heads` and `moves` then hold it."""
+        """Search; return the value of the best derivation, -inf if there is none. `heads` and `moves` then hold it."""
         with cython.nogil:
             self.bottom[1] = 0.0
             self._fill()
@@ -239,7 +239,7 @@ class ChartS0S1(Chart):
     """The chart of four indices, for inventories that do not reduce s2."""
 
     def size(self, n: int) -> int:
-        """Return the floats that a sentence of n words needs."""
+        """Return how many floats a sentence of n words needs."""
         stride = padded(n + 2)
         return block_sums(n, 2)[n + 2] + block_sums(n, 1)[n + 1] + (4 * n + 5) * stride + padded((n + 1) ** 2)
 

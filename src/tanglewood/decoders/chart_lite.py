@@ -1,7 +1,7 @@
 """Exact search for a class a little within attardi-alls0s1 in O(n^5): its derivations without one kind of join.
 
 The items of `chart` are split by whether h1 has been given a dependent: N[i,t,j] has none, so that h1 does not matter;
-U[h1,i,t,j] has at least one; I is the better of the two. Then every rule takes O(n^5), once reduced nodes are maximised
+U[h1,i,t,j] has at least one; I is the better of the two. Then every rule takes O(n^5), once reduced nodes are maximized
 out first, except rule s1 with two premises U. Leaving out just that gives the class:
 
     s0      N[i,h3,j]    <- N[i,h3,k]    + R[k]        R[k]      = max_h5 I[h3,k,h5,j] + max(s[h3,h5], s[j,h5])
@@ -41,7 +41,7 @@ class ChartLite(Chart):
             raise ConfigError("the lite chart is one of attardi-alls0s1, of degree 2; it needs that inventory")
 
     def size(self, n: int) -> int:
-        """Return the floats that a sentence of n words needs."""
+        """Return how many floats a sentence of n words needs."""
         block, stride = block_sums(n, 1), padded(n + 2)
         hooks = sum((n - k + 2) * padded(pairs(k - 1)) for k in range(2, n + 1))
         tables = (n + 2) ** 2 * stride + (6 * n + 4) * stride + padded((n + 1) ** 2)

@@ -51,7 +51,7 @@ class ChartS2(Chart):
         return block_sums(n, 2)[n + 2] + block_sums(n, 3)[n + 2] + hooks
 
     def size(self, n: int) -> int:
-        """Return the floats that a sentence of n words needs."""
+        """Return how many floats a sentence of n words needs."""
         stride = padded(n + 2)
         merged = max((n + 1 - t) * padded(pairs(t)) for t in range(n + 1))
         return self.items(n) + merged + (3 * n + 4) * stride + (n + 1) ** 2 * stride + padded((n + 1) ** 3)
@@ -126,7 +126,7 @@ class ChartS2(Chart):
                     self._hook(t, j)
 
     def _gather(self, j: int, h3: int) -> None:
-        """Bring Y[k,h4,h5] together, h3 being 0, at ((h5-1) (width+1) + h4) width + k-1; h4 = h3 also as h4 = h5."""
+        """Gather Y[k,h4,h5], h3 being 0, at ((h5-1) (width+1) + h4) width + k-1; h4 = h3 also as h4 = h5."""
         for h5 in range(h3 + 1, j):
             start = self.y + (h5 - h3 - 1) * (self.width + 1) * self.width
             for k in range(h3 + 1, h5 + 1):

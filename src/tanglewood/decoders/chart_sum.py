@@ -4,7 +4,7 @@ The rules are those of `chart_s2` with sums of exponentials for maxima, as logar
 as often as it has derivations (its value is the same in all of them, if only arcs are scored). Probabilities go down
 from the goal: a way to derive an item has the probability of the item times its share of the item's sum.
 
-Beside its arc, a reduce of s0 or s1 may be scored by all of s2, s1, s0 and b0, which are the nodes of a join; a SHIFT
+Besides its arc, a reduce of s0 or s1 may be scored by all of s2, s1, s0 and b0, the nodes of a join; a SHIFT
 by s1, s0 and b0, at the join whose second premise it begins. A reduce of s2 is scored by its arc only: the hook that
 keeps the time at O(n^7) does not see the other nodes. Nothing here is vectorized.
 """
@@ -34,7 +34,7 @@ KINDS = 12
 
 
 class TransitionScores:
-    """Scores of moves by the nodes on view, beside those of arcs; all are 0 at first.
+    """Scores of moves by the nodes in view, in addition to those of arcs; all are 0 at first.
 
     ``reduces[kind of reduce, place]`` with ``place = place_of(s2, s1, s0, b0)``, s2 being -1 if the stack has two nodes
     and b0 being n + 1 if the buffer is empty, and ``shifts[shift_place(s1, s0, b0)]``, s1 being -1 if the stack is [0].
@@ -79,11 +79,11 @@ class ChartSum(ChartS2):
         self.choose = array("i", [comb(node, number) for number in range(1, 5) for node in range(self.n + 3)])
 
     def size(self, n: int) -> int:
-        """Return the floats that a sentence of n words needs: only the scores are floats here."""
+        """Return how many floats a sentence of n words needs: only the scores are floats here."""
         return 2 * (n + 2) * padded(n + 2)
 
     def memory(self, n: int) -> int:
-        """Return the bytes that a sentence of n words needs; probabilities need all of them, sums and samples half."""
+        """Return how many bytes a sentence of n words needs; probabilities need all of them, sums and samples half."""
         return ChartS2.memory(self, n) + 16 * (self.items(n) + n * (n + 1) * (n + 2))
 
     def load(self, scores: Scores) -> None:
@@ -354,17 +354,17 @@ class ChartSum(ChartS2):
                     if not down:
                         self.inside[whole] = self._log()
 
-    # The public face. -----------------------------------------------------------------------------------------
+    # The public interface. ------------------------------------------------------------------------------------
 
     def run(self) -> float:
-        """Sum over all derivations; the logarithm of the sum, -inf if there are none."""
+        """Sum over all derivations; return the logarithm of the sum, -inf if there are none."""
         with cython.nogil:
             self.bottom[1] = 0.0
             self._fill()
         return self.bottom[self.n + 1]
 
     def search(self) -> float:
-        """Find the best derivation; its value, -inf if there is none. `heads` and `moves` then hold it."""
+        """Find the best derivation and return its value, -inf if there is none; `heads` and `moves` then hold it."""
         self.maximise = True
         value = self.run()
         if value > MINUS:

@@ -1,7 +1,7 @@
 """Eisner's (1996) algorithm: the best projective tree in O(n^3), and sums over all of them.
 
-An open item is an arc and all that lies below it, between its two ends; a closed item is a node with all that hangs on
-it on one side, up to some node. Every projective tree is built in exactly one way, so that sums over items are sums
+An open item is an arc and everything below it, between its two ends; a closed item is a node with everything attached
+to it on one side, up to some node. Every projective tree is built in exactly one way, so that sums over items are sums
 over trees.
 """
 
@@ -26,11 +26,11 @@ CLOSED_LEFT, CLOSED_RIGHT, OPEN_LEFT, OPEN_RIGHT = 0, 1, 2, 3  # an item's head 
 
 
 class EisnerChart:
-    """The items over nodes 0 to n; ``scores`` is a square table of arcs, whose column 0 should make no tree.
+    """The items over nodes 0 to n; ``scores`` is a square table of arcs, whose column 0 rules out arcs into node 0.
 
     Four tables of items lie one after the other, each item in the row of its left end. Each is made of two others, in
     as many ways as `_ways` says: the first of the pair goes along a row, the second down a column. With
-    ``single_root`` node 0 takes one word only: there is nothing between it and what hangs on that word.
+    ``single_root`` node 0 takes one word only: there is nothing between it and what is attached to that word.
     """
 
     def __init__(self, n: int, single_root: bool) -> None:
@@ -44,7 +44,7 @@ class EisnerChart:
         self.heads = array("i", [-1] * self.size)
 
     def fill(self, scores: memoryview[float]) -> None:
-        """Take over the scores of arcs."""
+        """Copy the scores of arcs."""
         for head in range(self.size):
             self.scores[head * self.size] = NO_TREE
             for word in range(1, self.size):
@@ -123,7 +123,7 @@ class EisnerChart:
         return best
 
     def _push(self, depth: int, kind: int, left: int, right: int) -> int:
-        """Put an item that has something in it on the agenda; return how many there are."""
+        """Put an item on the agenda unless it is empty; return how many there are."""
         if left == right:
             return depth
         self.agenda[3 * depth] = kind

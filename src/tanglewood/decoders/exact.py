@@ -118,9 +118,9 @@ def derivation(system: TransitionSystem, heads: Sequence[int]) -> array[int] | N
 
 
 class ShortcutDecoder(Decoder):
-    """Asks for the best tree without restrictions first: if the system can derive it, it is the best of its class.
+    """Finds the best of all trees first: if the system can derive it, it is also the best of the system's class.
 
-    Only otherwise the chart is needed. The shortcut holds for scores of arcs only, not of transitions. ``spanning`` has
+    Only otherwise is the chart needed. The shortcut holds for scores of arcs only, not of transitions. ``spanning`` has
     the same rule about roots as the system.
     """
 

@@ -1,4 +1,4 @@
-"""A decoder for sentences up to a length and as much memory as is allowed, and another one for those beyond."""
+"""A decoder for sentences within limits of length and memory, and a fallback for those beyond."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class LimitedDecoder(Decoder):
         )
 
     def memory(self, n: int) -> int:
-        """Return the bytes that the decoder asks for that is used for n words."""
+        """Return the bytes needed by the decoder that is used for n words."""
         return (self.first if self.fits(n) else self.fallback).memory(n)
 
     def best(self, scores: Scores) -> Decoded:

@@ -29,7 +29,7 @@ if not cython.compiled:
 
 NOTHING = float("-inf")  # the logarithm of 0
 LOWEST = -1e300
-STEPS = 100  # of a random walk for each word, before sampling goes about it in another way
+STEPS = 100  # of a random walk for each word, before sampling tries another way
 
 
 class MatrixTree:
@@ -47,7 +47,7 @@ class MatrixTree:
         cells = self.depths * self.size * self.size
         self.logs = array("d", [NOTHING]) * cells
         self.levels = array("i", bytes(4 * cells))
-        # shares[w, i]: the arc i -> w divided by all arcs into w when w was taken out; order: who went when.
+        # shares[w, i]: the arc i -> w divided by all arcs into w when w was taken out; order: when each went.
         self.shares = array("d", [NOTHING]) * (self.size * self.size)
         self.share_levels = array("i", bytes(4 * self.size * self.size))
         self.order = array("i", bytes(4 * self.size))
@@ -81,7 +81,7 @@ class MatrixTree:
     def _take_out(self, table: int, word: int, first: int, last: int) -> bool:
         """Take a word out of a table of which 0 and the words from first to last - 1 stay; False if it has no head.
 
-        ``sum`` is all that led to the word.
+        ``sum`` is then the weight of all arcs into the word.
         """
         size = self.size
         row = word * size
@@ -211,7 +211,7 @@ class MatrixTree:
     def _all_chances(self, table: int, first: int, last: int, gone: int, out: memoryview[float]) -> None:
         """Write the probabilities of all arcs into the words from first to last - 1, the others having been taken out.
 
-        Half of them are taken out for the sake of the other half, so that it costs O(n^3) to have each the last one.
+        One half of them is taken out for the sake of the other, so that making each the last one costs only O(n^3).
         """
         if last - first == 1:
             self._head_chances(first, gone)
@@ -250,8 +250,8 @@ class MatrixTree:
     def sample(self, rng: Random) -> array[int]:
         """Return the heads of a random tree, -1 for node 0.
 
-        Wilson's (1996) random walks. How many steps they take says nothing about the tree, so that they can be given
-        up when they take too long, and the words drawn one by one instead.
+        Wilson's (1996) random walks. How many steps they take says nothing about the tree, so they can be given up
+        when they take too long, and the words drawn one by one instead.
         """
         self._check()
         heads = array("i", [-1] * self.size)
@@ -306,7 +306,7 @@ class MatrixTree:
         return heads
 
     def _fix(self, word: int, head: int) -> None:
-        """Leave the word no other head."""
+        """Rule out all other heads of the word."""
         for other in range(self.size):
             if other != head:
                 self.logs[other * self.size + word] = NOTHING

@@ -15,7 +15,7 @@ except ModuleNotFoundError:
     from tanglewood.core.uncompiled import cython
 
 MINUS = float("-inf")
-LANES = 16  # blocks of rows begin at multiples of so many floats and are padded to them with -inf
+LANES = 16  # blocks of rows begin at multiples of this many floats and are padded to them with -inf
 CODE: Literal["f", "d"] = "f" if cython.compiled else "d"  # Python's own floats are double
 MOST_WORDS = 1000  # places are 32-bit ints and the C code packs no more terms than MAX_TERMS in maxplus.h
 
@@ -148,7 +148,7 @@ def outer(arena: memoryview[float], out: int, v: int, w: int, last: int) -> None
 
 
 def peak(rounds: int) -> float:
-    """Do nothing but max-plus operations in registers; return how many. Without the lock, for benchmarks."""
+    """Do nothing but max-plus operations in registers; return how many. Without the GIL, for benchmarks."""
     if cython.compiled:
         done: float
         with cython.nogil:

@@ -75,7 +75,7 @@ class Edmonds:
         return best
 
     def _contract(self, first: int, last: int) -> None:
-        """Make the slots of the path from first to last, which form a cycle, one slot: that of the first.
+        """Merge the slots of the path from first to last, which form a cycle, into one: that of the first.
 
         An arc that enters the cycle takes the place of the cycle's own arc into the same member.
         """

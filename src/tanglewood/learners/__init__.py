@@ -1,4 +1,4 @@
-"""What gives moves and arcs their scores: the registry of learners. Heavy imports wait until a learner is asked for."""
+"""The registry of learners, which give moves and arcs their scores; each is imported only when it is asked for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tanglewood.errors import ConfigError
 
 
 class LearnerEntry(NamedTuple):
-    """Where a learner lives, what its classes (Learner, Model, Options) begin with, and what is known beforehand."""
+    """Where a learner lives, the prefix of its classes (Learner, Model, Options), and what is known without it."""
 
     module: str
     prefix: str

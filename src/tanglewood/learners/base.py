@@ -1,4 +1,4 @@
-"""The shapes that every learner and its models share, so that training, parsing and model files know only these."""
+"""The interfaces that all learners and models share; training, parsing and model files know only these."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class Example:
         return state
 
     def bind(self, oracle: Any) -> None:  # noqa: ANN401 - any Oracle
-        """Bind the oracle to what is gold here."""
+        """Bind the oracle to the gold tree and tags of this sentence."""
         oracle.bind(self.heads, self.labels, self.tags or None)
 
 
 @dataclass(frozen=True, slots=True)
 class StackedTree:
-    """What a stacked parser makes of a sentence: heads and label numbers indexed by node (index 0 is -1)."""
+    """A stacked parser's tree of a sentence: heads and label numbers indexed by node (index 0 is -1)."""
 
     heads: Sequence[int]
     labels: Sequence[int]
@@ -55,13 +55,13 @@ class Capabilities:
     scores_moves: bool = False
     scores_arcs: bool = False
     beam: bool = True  # whether its scores of moves may be added up; else the search is greedy
-    learnt_beam: int = 1  # width of the beam that it learnt with: from 2 on scores add up as they are
-    calibrated: bool = False  # whether it knows by which temperature its scores of arcs become log-probabilities
+    learnt_beam: int = 1  # width of the beam it was trained with: from 2 on, scores are added up as they are
+    calibrated: bool = False  # whether it has a temperature that turns its arc scores into log-probabilities
     stacked: bool = False  # whether it needs the trees of a stacked parser
 
     @property
     def kind(self) -> str:
-        """What such a model is called."""
+        """What this kind of model is called."""
         return "graph-based" if self.scores_arcs else "transition-based"
 
 
@@ -123,15 +123,15 @@ class Model(Protocol):
         """Return the weights: names to arrays that have a buffer (NumPy arrays, array.array, memoryviews)."""
 
     def settings(self) -> dict[str, Any]:
-        """Return what else is needed to make the model anew, as plain JSON data."""
+        """Return everything else needed to rebuild the model, as plain JSON data."""
 
     @classmethod
     def load(cls, actions: Actions, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> Model:
-        """Make the model anew; arrays come as shaped memoryviews of format f, i, b, B, h, e or d."""
+        """Rebuild the model; arrays come as shaped memoryviews of format f, i, b, B, h, e or d."""
 
 
 def quiet(_share: float) -> None:
-    """Tell nobody how far an epoch is."""
+    """Report nothing about how much of an epoch is done."""
 
 
 class Learner(Protocol):
@@ -164,7 +164,7 @@ class Learner(Protocol):
         """Return the (averaged) model as of now; it must not change when learning goes on."""
 
     def state(self) -> tuple[Mapping[str, Any], dict[str, Any]]:
-        """Return arrays and plain data from which `restore` goes on as if nothing had happened."""
+        """Return arrays and plain data from which `restore` continues as if nothing had happened."""
 
     def restore(self, arrays: Mapping[str, memoryview], data: Mapping[str, Any]) -> None:
-        """Go back to such a state."""
+        """Go back to what `state` returned."""

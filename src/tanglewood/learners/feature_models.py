@@ -1,6 +1,6 @@
 """The feature models of the papers, for any system: `--set features=nivre2006` and so on.
 
-They are written with the papers' names of the nodes: i and j are the two nodes that the next arc may join, i the left
+They are written with the papers' names for the nodes: i and j are the two nodes that the next arc may join, i the left
 one; below is the node under i on the stack; ahead1, ahead2, ahead3 are the words after j. A system says which addresses
 these are (its phases' nodes, core/system.py). Where arcs join the stack's top and the buffer's front i is s0 and j is
 b0, as in the papers. Where they join the two topmost nodes of the stack i is s1, j is s0, and what is ahead begins with
@@ -85,7 +85,7 @@ def feature_templates(name: str, system: TransitionSystem, sentences: Sequence[S
 
 
 def resolve(templates: Sequence[str], system: TransitionSystem, sentences: Sequence[Sentence]) -> list[str]:
-    """Return templates with the papers' names of nodes as templates with addresses."""
+    """Return templates with the papers' names for nodes replaced by addresses."""
     columns = _columns(sentences)
     first, *later = system.phases
     places = {"", "front"} if first.joins_front else {"", "stack", "swap"} if system.puts_back else {"", "stack"}
@@ -105,7 +105,7 @@ def resolve(templates: Sequence[str], system: TransitionSystem, sentences: Seque
 
 
 def _columns(sentences: Sequence[Sentence]) -> dict[str, str]:
-    """Say what the columns of the papers are called here, with "" for those that the data do not have."""
+    """Return our names for the columns of the papers, with "" for those that the data do not have."""
     words = {word for sentence in sentences for word in words_of(sentence)}
     present = {name.lower(): any(word[at] != "_" for word in words) for at, name in enumerate(OPTIONAL, 1)}
     columns = {name: name if there else "" for name, there in present.items()}
@@ -114,7 +114,7 @@ def _columns(sentences: Sequence[Sentence]) -> dict[str, str]:
 
 
 def _atom(atom: str, nodes: Mapping[str, str], columns: Mapping[str, str]) -> str:
-    """Return an atom with an address instead of the paper's name of a node; "" if its column is missing."""
+    """Return an atom with an address instead of the paper's name for a node; "" if its column is missing."""
     start, *steps = atom.split(".")
     if not steps:
         return atom

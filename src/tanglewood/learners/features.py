@@ -29,8 +29,8 @@ FEATS, LABEL, LEFTS, RIGHTS, DEPS = (ATTRIBUTES[name] for name in ("feats", "lab
 DISTANCE, DIRECTION, ARC_THERE, BETWEEN = PAIR_ATTRIBUTES.values()
 CHOICES = ATTRIBUTES["choices"]
 TAG = CHOICES + 1  # stands in for the column of tags where a system gives them
-MOST = 12  # values of one atom with several: further ones are passed over
-FARTHEST = 30  # words looked at between two nodes
+MOST = 12  # values of one atom; further ones are ignored
+FARTHEST = 30  # most words looked at between two nodes
 LOW_BITS = 0xFFFFFFFF
 SPREAD, LAST_SPREAD = 0x9E3779B1, 0x85EBCA6B  # odd numbers without a pattern in their bits
 
@@ -38,8 +38,8 @@ SPREAD, LAST_SPREAD = 0x9E3779B1, 0x85EBCA6B  # odd numbers without a pattern in
 class FeatureSet:
     """A list of templates; ``keys`` holds the features of the configuration looked at last.
 
-    With ``arc`` templates may speak of an arc's ends. Where the system of the ``actions`` gives tags, a word that has
-    been given one is seen with it, any other with that of its column.
+    With ``arc`` templates may refer to an arc's ends. Where the system of the ``actions`` gives tags, a word that has
+    been given one is seen with it, any other with the one in its column.
     """
 
     def __init__(self, templates: Sequence[str], *, arc: bool = False, actions: Actions | None = None) -> None:
@@ -90,7 +90,7 @@ class FeatureSet:
         self.keys = other.keys = array("i", bytes(4 * max(self.most_keys, other.most_keys) + 4))
 
     def use(self, table: WordTable, offset: int) -> None:
-        """Turn to a sentence whose node 0 is in this place of the table."""
+        """Switch to the sentence whose node 0 is at this place in the table."""
         self.columns = table.columns
         self.feats = table.feats
         self.feat_starts = table.feat_starts
@@ -104,14 +104,14 @@ class FeatureSet:
         return ((hashed * LAST_SPREAD) & LOW_BITS) >> 1
 
     def _bucket(self, gap: int) -> int:
-        """Number the distance of two nodes: 1, 2, 3, 4, 5-6, 7-10, 11-20, more; and whether they are the other way."""
+        """Number the distance of two nodes: 1, 2, 3, 4, 5-6, 7-10, 11-20, more; and whether their order is reversed."""
         size = -gap if gap < 0 else gap
         if size > 4:
             size = 5 if size <= 6 else 6 if size <= 10 else 7 if size <= 20 else 8
         return size + 16 if gap < 0 else size
 
     def _flags(self, s: State) -> int:
-        """What a few yes-no questions about the configuration come to."""
+        """A few facts about the configuration, packed into one number."""
         top = s._top()
         front = s._front()
         flags = s.phase & 3
@@ -129,7 +129,7 @@ class FeatureSet:
         return self.columns[(self.offset + node) * N_COLUMNS + self.tag_column]
 
     def _between(self, s: State, low: int, high: int, place: int) -> int:
-        """Write the different tags between two nodes; return how many they are."""
+        """Write the different tags between two nodes; return how many there are."""
         count = 0
         if low > high:
             low, high = high, low
@@ -152,7 +152,7 @@ class FeatureSet:
         return count + 1
 
     def _side_labels(self, s: State, node: int, place: int) -> int:
-        """Write the labels of a node's dependents on the side that the phase comes from; return how many they are."""
+        """Write the labels of a node's dependents on the side that the phase comes from; return how many there are."""
         is_backwards = s.phase < self.n_phases and self.backwards[s.phase] != 0
         first = node + 1 if is_backwards else 1
         last = s.n if is_backwards else node - 1
@@ -163,7 +163,7 @@ class FeatureSet:
         return count
 
     def _look_up(self, s: State, atom: int, node: int, other: int) -> int:
-        """Write the values of an atom; return how many they are. 0 is the value where a node is missing."""
+        """Write the values of an atom; return how many there are. 0 is the value where a node is missing."""
         attribute = self.attributes[atom]
         place = atom * MOST
         self.values[place] = 0
@@ -214,7 +214,7 @@ class FeatureSet:
         return 1
 
     def _extract(self, s: State, head: int, dependent: int, seed: int) -> int:
-        """Fill ``keys`` with the features of a configuration; return how many they are."""
+        """Fill ``keys`` with the features of a configuration; return how many there are."""
         for i in range(self.addresses.size):
             if self.starts[i] < 0:
                 self.nodes[i] = self.addresses._node(s, i)

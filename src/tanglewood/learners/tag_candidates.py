@@ -1,4 +1,4 @@
-"""The tags that a first tagger leaves a parser to choose from, in the numbers of its actions."""
+"""The tags that a first tagger leaves for a parser to choose from, as numbers of the parser's actions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STEPS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0)  # how far a tag is behind the best, for 
 class Tagging:
     """Reads the tag candidates of sentences, and writes the tags given to them.
 
-    Candidates stand in MISC (treebank/tag_candidates.py); where there are none, the tag in the column is the only one.
+    Candidates are in MISC (treebank/tag_candidates.py); where there are none, the tag in the column is the only one.
     A word without a known tag may be given any.
     """
 
@@ -34,7 +34,7 @@ class Tagging:
 
     def read(self, sentence: Sentence, gold: Sequence[int] = ()) -> tuple[list[Word], array[int]]:
         """Return the words, with the first tagger's tags, and the table of their candidates, gold tags among them."""
-        width = self.system.best_tags + 2  # the tags, one more that is gold, and what stands for all of them
+        width = self.system.best_tags + 2  # the tags, one more if it is gold, and a number for the whole set
         candidates = array("i", [-1] * (width - 1) + [0])
         words: list[Word] = []
         for node, (word, misc) in enumerate(zip(words_of(sentence), sentence.misc, strict=True), 1):
@@ -49,12 +49,12 @@ class Tagging:
         return words, candidates
 
     def _kept(self, choices: Sequence[TagCandidate]) -> list[TagCandidate]:
-        """Return the best tags that are not too far behind, of those that are known."""
+        """Return the best of the known tags that are not too far behind."""
         near = [choice for choice in choices if choice[1] <= self.system.tag_threshold]
         return [choice for choice in near[: self.system.best_tags] if choice[0] in self.numbers]
 
     def written(self, sentence: Sentence, tags: Sequence[int]) -> Sentence:
-        """Return the sentence with the tags given to its words, and without choices."""
+        """Return the sentence with the tags given to its words, and without candidates."""
         old = tags_to_give(self.system, sentence)
         new = [self.names[tag] if tag >= 0 else before for tag, before in zip(tags, old, strict=True)]
         columns = [sentence.lemmas, sentence.upos, sentence.xpos, sentence.feats]
@@ -63,11 +63,11 @@ class Tagging:
 
 
 def tags_to_give(system: TransitionSystem, sentence: Sentence) -> list[str]:
-    """Return the tags of a sentence that the system is to give; none if it gives none."""
+    """Return the tags of a sentence that the system should give; none if it gives none."""
     return {"upos": sentence.upos, "xpos": sentence.xpos}.get(system.tag_column, [])
 
 
 def _summary(choices: Sequence[TagCandidate]) -> int:
-    """Return a number for the tags in their order, and how far they are behind, roughly."""
+    """Return one number for the tags, their order and, roughly, how far behind each is."""
     parts = [f"{tag} {sum(behind > step for step in STEPS)}" for tag, behind in choices]
     return crc32("\t".join(parts).encode()) >> 1

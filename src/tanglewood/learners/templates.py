@@ -1,4 +1,4 @@
-"""Feature templates of the linear learner: what they may say, the shipped set, and files of one's own.
+"""Feature templates of the linear learner: what they may contain, the shipped set, and your own files.
 
 A template is a conjunction of atoms with spaces between, such as ``s0.upos s1.upos s1-s0.distance``. An atom is an
 address and an attribute of its node; a pair of addresses and ``distance``, ``between``, ``direction`` or ``arc``;
@@ -24,7 +24,7 @@ ATTRIBUTES = {name: number for number, name in enumerate((*COLUMNS, "feats", "la
 PAIR_ATTRIBUTES = {name: len(ATTRIBUTES) + n for n, name in enumerate(("distance", "direction", "arc", "between"))}
 FLAGS, VALENCIES, SIDE_LABELS, CANDIDATES = range(len(ATTRIBUTES) + 4, len(ATTRIBUTES) + 8)
 ATTRIBUTES["sidelabels"] = SIDE_LABELS  # of the dependents on the left or, in a phase from right to left, on the right
-ATTRIBUTES["choices"] = CANDIDATES  # the tags that a first tagger offers, taken together
+ATTRIBUTES["choices"] = CANDIDATES  # the first tagger's tag candidates, taken together
 # These have several values, each a feature of its own.
 MANY = (ATTRIBUTES["feats"], PAIR_ATTRIBUTES["between"], VALENCIES, SIDE_LABELS)
 ARC = ("h", "d")
@@ -33,7 +33,7 @@ STEPS = ("first:", "later:")
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """One part of a template: the number of its attribute and the addresses it speaks of ("" where it has none)."""
+    """One part of a template: the number of its attribute and the addresses it refers to ("" where it has none)."""
 
     attribute: int
     first: str = ""
@@ -41,7 +41,7 @@ class Atom:
 
 
 class TemplateLists:
-    """Lists of templates, as they are written; ``lists`` says what they are called and which speak of h and d.
+    """Lists of templates, as they are written; ``lists`` says what they are called and which may refer to h and d.
 
     A list called ``tags`` may be left out.
     """
@@ -68,7 +68,7 @@ class TemplateLists:
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
-        """Read a TOML file with two lists of strings."""
+        """Read a TOML file with lists of strings."""
         try:
             data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
@@ -76,7 +76,7 @@ class TemplateLists:
         return cls.of(data, str(path))
 
     def as_dict(self) -> dict[str, list[str]]:
-        """Return plain data from which `of` makes them anew."""
+        """Return plain data from which `of` rebuilds them."""
         return {name: list(getattr(self, name)) for name in self.lists if getattr(self, name)}
 
 
@@ -94,7 +94,7 @@ class Templates(TemplateLists):
 
 
 def parse_template(text: str, *, arc: bool = False) -> list[Atom]:
-    """Return the atoms of a template; ``arc`` says whether it may speak of h and d."""
+    """Return the atoms of a template; ``arc`` says whether it may refer to h and d."""
     atoms = [_parse_atom(atom, text, arc) for atom in step_of(text)[1].split()]
     many = [atom for atom in atoms if atom.attribute in MANY]
     if not atoms or len(many) > 2:
@@ -127,7 +127,7 @@ def _parse_atom(atom: str, template: str, arc: bool) -> Atom:
 
 
 def _check_address(name: str, template: str, arc: bool) -> None:
-    """Complain about an address that is none; h and d may be followed by the same steps as s0."""
+    """Raise ConfigError if this is not an address; h and d may be followed by the same steps as s0."""
     start, dot, steps = name.partition(".")
     try:
         Addresses([f"s0{dot}{steps}" if arc and start in ARC else name])
@@ -137,7 +137,7 @@ def _check_address(name: str, template: str, arc: bool) -> None:
 
 
 def template_lines(text: str) -> tuple[str, ...]:
-    """One template a line or, with commas, several."""
+    """Return the templates in a text: one per line or, with commas, several."""
     return tuple(part.strip() for line in text.splitlines() for part in line.split(",") if part.strip())
 
 
@@ -203,9 +203,9 @@ SHIPPED = Templates(
     """),
 )
 
-# Besides, for the two passes of three-step, where b0 is the word in question and still hangs on its anchor: what the
-# paper's Table 6 has, and what else hangs on the anchor, as the wanted head is often there. PutValency makes no arc, so
-# its label has no h and d to look at.
+# In addition, for the two passes of three-step, where b0 is the word in question and still attached to its anchor: what
+# the paper's Table 6 has, and the anchor's other dependents, since the right head is often among them. PutValency makes
+# no arc, so its label has no h and d to look at.
 LATER = Templates(
     moves=template_lines("""
         later:valencies, later:valencies b0.upos, later:valencies b0.lemma, later:valencies b0.feats
@@ -237,7 +237,7 @@ LATER = Templates(
     """),
 )
 
-# For the tag of b0: the first tagger's choices, the word, its neighbours, the tags given so far, and the stack.
+# For the tag of b0: the first tagger's candidates, the word, its neighbours, the tags given so far, and the stack.
 TAGS = """
     b0.choices, b0.tag, b0.form, b0.lower, b0.feats, b0.shape
     b0.prefix2, b0.prefix3, b0.suffix2, b0.suffix3, b0.suffix4

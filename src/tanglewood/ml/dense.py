@@ -14,9 +14,9 @@ if not cython.compiled:
 def lstm_forward_steps(
     gates: Floats, cells: Floats, squashed: Floats, outputs: Floats, recurrent: Floats, sizes: Ints
 ) -> None:
-    """Run an LSTM over the rows of ``gates``, sorted by time step; step t has sizes[t] rows, no more than the last one.
+    """Run an LSTM over the rows of ``gates``, sorted by time step; step t has sizes[t] rows, a number that never grows.
 
-    Gates (input, forget, output, cell) come multiplied with the input weights and leave squashed; the other arrays are
+    Gates (input, forget, output, cell) come multiplied by the input weights and leave squashed; the other arrays are
     filled: cells, squashed cells and outputs.
     """
     start = 0
@@ -38,7 +38,7 @@ def lstm_backward_steps(
     transposed: Floats,
     sizes: Ints,
 ) -> None:
-    """Run backwards over what forwards left; ``d_outputs`` comes with the gradient of the outputs, ``d_cells`` with 0.
+    """Run the same steps backwards; ``d_outputs`` comes with the gradient of the outputs, ``d_cells`` with 0.
 
     ``d_gates`` is filled with the gradient of the gates before they were squashed; ``transposed`` are the recurrent
     weights, transposed.
@@ -65,7 +65,7 @@ def adam_step(
 ) -> None:
     """Move values against their gradient by Adam's rule, and their running average after them.
 
-    Of the first moment, the second and the average the given shares are kept.
+    ``keep_first``, ``keep_second`` and ``keep_average`` are the shares of both moments and the average that are kept.
     """
     with cython.nogil:
         adam(values, first, second, averaged, gradient, rate, keep_first, keep_second, epsilon, keep_average)

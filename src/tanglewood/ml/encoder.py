@@ -17,16 +17,16 @@ from tanglewood.ml.words import Word
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
-OUTPUT = "hidden.slots"  # the weights that contexts are multiplied with in the end
-MOST_KEPT = 30_000  # words whose vectors are kept while parsing: 80 MB
-EMBED = "embed."  # what the names of embeddings begin with
+OUTPUT = "hidden.slots"  # the weights that contexts are multiplied by in the end
+MOST_KEPT = 30_000  # most words whose vectors are kept while parsing: 80 MB
+EMBED = "embed."  # prefix of the names of embeddings
 DIRECTIONS = ("forward", "backward")
 
 
 def new_encoder(
     embedded: Mapping[str, int], vocabulary: Vocabulary, sizes: tuple[int, int, int], rng: Rng
 ) -> dict[str, Floats]:
-    """Return fresh parameters for embeddings of these widths and (words, LSTMs, layers of LSTMs) of these sizes."""
+    """Return fresh parameters; ``sizes`` are those of word vectors and LSTMs, and the number of LSTM layers."""
     n_word, n_lstm, n_layers = sizes
     parameters = {
         f"{EMBED}{feature}": normal(rng, 0.1 if size > 32 else 0.2, len(vocabulary.numbers[feature]), size)
@@ -57,7 +57,7 @@ Rng = np.random.Generator | Shapes
 
 
 def glorot(rng: Rng, *shape: int) -> Floats:
-    """Return random weights that keep the size of what they are multiplied with (Glorot and Bengio 2010)."""
+    """Return random weights that keep the size of what they are multiplied by (Glorot and Bengio 2010)."""
     bound = float(np.sqrt(6 / (shape[-2] + shape[-1])))
     return rng.uniform(-bound, bound, shape).astype(np.float32, copy=False)
 
@@ -93,12 +93,12 @@ def unpacked(arrays: Mapping[str, memoryview]) -> dict[str, NDArray[Any]]:
 
 
 def batch_for(words: int) -> int:
-    """Return of how many words a batch should be for so many words of training data."""
+    """Return how many words a batch should have for this many words of training data."""
     return 100 if words < 100_000 else 200
 
 
 def random_batches(lengths: Sequence[int], words: int, rng: np.random.Generator) -> Iterator[list[int]]:
-    """Give the places of sentences of these lengths in random order, in batches of about so many words."""
+    """Yield the indices of sentences of these lengths in random order, in batches of about ``words`` words."""
     batch: list[int] = []
     size = 0
     for index in rng.permutation(len(lengths)).tolist():
@@ -112,7 +112,7 @@ def random_batches(lengths: Sequence[int], words: int, rng: np.random.Generator)
 
 
 def count_layers(parameters: Mapping[str, Floats]) -> int:
-    """Number of layers of LSTMs that these parameters make up."""
+    """Return how many LSTM layers these parameters make up."""
     return sum(name.endswith(".forward.recurrent") for name in parameters)
 
 
@@ -120,9 +120,9 @@ def count_layers(parameters: Mapping[str, Floats]) -> int:
 class Batch:
     """Numbered words of some sentences, one after the other, each with its node 0 first."""
 
-    lengths: list[int]  # nodes a sentence, node 0 included
+    lengths: list[int]  # nodes per sentence, including node 0
     single: Ints  # numbers of the features that have one value: (nodes, features)
-    several: dict[str, Ints]  # of those that have so many: (nodes, values)
+    several: dict[str, Ints]  # of those that have a fixed number of values: (nodes, values)
     bags: dict[str, tuple[Ints, Ints]]  # of those that have any number: all, and where those of each node begin
 
     @property
@@ -134,7 +134,7 @@ class Batch:
 def number_words(
     vocabulary: Vocabulary, sentences: Sequence[Sequence[Word]], known: dict[Word, Numbers] | None = None
 ) -> Batch:
-    """Look up all words of a batch; who looks up the same words again and again gives a dict to keep them in."""
+    """Look up all words of a batch; ``known`` remembers them for callers that look them up again and again."""
     root = vocabulary.root()
     known = {} if known is None else known
     found: list[Numbers] = []
@@ -182,7 +182,7 @@ class TimeSteps:
 
 
 def lstm_forward(inputs: Floats, recurrent: Floats, steps: TimeSteps) -> tuple[Floats, tuple[Floats, ...]]:
-    """Run an LSTM over inputs already multiplied with its input weights; gates are input, forget, output, cell.
+    """Run an LSTM over inputs already multiplied by its input weights; gates are input, forget, output, cell.
 
     Returns the outputs, and the gates, cells and squashed cells that going backwards needs. Works in place.
     """
@@ -205,7 +205,7 @@ def lstm_backward(
 
 
 class Encoder:
-    """Turns numbered words into the rows that network_core sums, and carries gradients back."""
+    """Turns numbered words into the rows that learners/network/core.py sums, and carries gradients back."""
 
     def __init__(self, parameters: Mapping[str, Floats], features: Iterable[str]) -> None:
         self.parameters = parameters
@@ -310,7 +310,7 @@ class Encoder:
         return d_inputs
 
     def backward(self, d_rows: Floats, gradients: dict[str, Floats]) -> Iterator[tuple[str, Ints, Floats]]:
-        """Write gradients of the dense parameters; give those of embeddings as (name, numbers, one row a number)."""
+        """Write gradients of the dense parameters; yield those of embeddings as (name, numbers, one row per number)."""
         p = self.parameters
         np.dot(self.context.T, d_rows, out=gradients[OUTPUT])
         d_words = (d_rows @ p[OUTPUT].T) * self.context_mask
@@ -349,7 +349,7 @@ class Contexts:
         self._forget()
 
     def _forget(self) -> None:
-        """Begin anew with node 0 alone."""
+        """Start over with node 0 alone."""
         self._places: dict[Word, int] = {}
         self._kept = self._vectors([])
 

@@ -21,8 +21,8 @@ CLASS_BITS = 12  # an entry is weight, a bit that says whether it is the feature
 MOST_CLASSES = 1 << 12
 LAST = 1 << CLASS_BITS
 CLASS_MASK = LAST - 1
-SLOT = 4  # ints a slot: key, where its entries begin, how many they are, how often it was updated
-ENTRY = 3  # floats an entry: class, weight, weight times time
+SLOT = 4  # ints per slot: key, where its entries begin, how many there are, how often it was updated
+ENTRY = 3  # floats per entry: class, weight, weight times time
 ROOM = 1 << 15  # free slots and entries for the next sentence
 
 
@@ -129,7 +129,7 @@ class LearningWeights:
         return array("i", bytes(self.slots)), array("f", bytes(self.pool))
 
     def reserve(self) -> None:
-        """Make room for what a sentence may add; features that find none are passed over."""
+        """Make room for what a sentence may add; features that find no room are ignored."""
         if 2 * (self.n_keys + ROOM) > self.size:
             old, old_size = self.slots, self.size
             self.size = 2 * old_size
@@ -169,7 +169,7 @@ class LearningWeights:
                     place += ENTRY
 
     def _slot_for(self, key: int) -> int:
-        """Where the slot of the key begins, one that is new if need be; -1 if there is no room."""
+        """Where the slot of the key begins, a new one if necessary; -1 if there is no room."""
         slot = SLOT * self._find(key)
         if self.slots[slot] < 0:
             if self.n_pool + 2 * self.n_classes + 64 > len(self.pool) // ENTRY or 8 * self.n_keys > 7 * self.size:
@@ -247,7 +247,7 @@ class LearningWeights:
         return top
 
     def freeze(self, time: float, scale: float, least: float, updates: int) -> tuple[array[int], array[int]]:
-        """Return keys and entries of the averaged weights; small ones, and of features rarely updated, are dropped."""
+        """Return keys and entries of the averaged weights, without small ones and those of features rarely updated."""
         sizes = array("i", [0, 0])
         none = array("i", [0])
         self._freeze(time, scale, least, updates, none, none, sizes)
@@ -267,7 +267,7 @@ class LearningWeights:
         entries: array[int],
         sizes: array[int],
     ) -> None:
-        """Count what is kept in ``sizes`` and, into arrays that have room for more than one, write it."""
+        """Count in ``sizes`` what is kept, and write it if the arrays have room for more than one."""
         writing = len(keys) > 1
         for number in range(self.size):
             slot = SLOT * number

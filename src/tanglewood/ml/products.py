@@ -1,4 +1,4 @@
-"""Products of many rows with one matrix, in 8-bit integers where the machine is good at them (see products.h).
+"""Products of many rows with one matrix, in 8-bit integers where the machine is fast at them (see products.h).
 
 Each column of the matrix is rounded to integers from -127 to 127, and so is each row; the sums are exact. Rounding is
 off by less than half a percent of the largest number, and parses made with it are as good (docs/training.md).
@@ -25,7 +25,7 @@ if not cython.compiled:
     from tanglewood.ml.vectors_plain import multiply_rounded
 
     def tw_has_products() -> int:
-        """Say that the machine is not good at it: interpreted, NumPy is faster."""
+        """Return 0, for no: where nothing is compiled NumPy is faster."""
         return 0
 
 

@@ -1,7 +1,7 @@
 """The threads of NumPy's matrix products: one is enough for ours, and gives the same sums in the same order everywhere.
 
-The command line asks for one before NumPy is loaded (cli/common.py). Here it is asked of the OpenBLAS that comes with
-NumPy's wheels; with any other library OPENBLAS_NUM_THREADS, MKL_NUM_THREADS or OMP_NUM_THREADS should be set to 1.
+The command line asks for one before NumPy is loaded (cli/common.py). Here the OpenBLAS in NumPy's wheels is asked for
+one; with any other library OPENBLAS_NUM_THREADS, MKL_NUM_THREADS or OMP_NUM_THREADS should be set to 1.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NAMES = ("scipy_openblas_{}_num_threads64_", "openblas_{}_num_threads64_", "open
 
 @cache
 def _library() -> tuple[Callable[[], int], Callable[[int], Any]] | None:
-    """Return what tells and sets the number of threads, if it is found."""
+    """Return the functions that get and set the number of threads, if they are found."""
     import numpy as np
 
     folder = Path(np.__file__).parent
@@ -32,7 +32,7 @@ def _library() -> tuple[Callable[[], int], Callable[[int], Any]] | None:
 
 
 def keep_one_matrix_thread() -> None:
-    """Keep matrix products to one thread from now on, in a process that is ours."""
+    """Keep matrix products to one thread from now on, in a process of our own."""
     found = _library()
     if found is not None:
         found[1](1)
@@ -40,7 +40,7 @@ def keep_one_matrix_thread() -> None:
 
 @contextmanager
 def one_matrix_thread() -> Iterator[None]:
-    """Keep matrix products to one thread for a while; not for two threads at once."""
+    """Keep matrix products to one thread inside the block; not thread-safe."""
     found = _library()
     before = found[0]() if found is not None else 1
     keep_one_matrix_thread()

@@ -1,4 +1,4 @@
-"""What the kernels of vectors.h do, said plainly; used where nothing is compiled."""
+"""What the kernels of vectors.h do, in plain Python; used where nothing is compiled."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def lstm_step(
     before: int,
     rows: int,
 ) -> None:
-    """Take one step with the rows from ``start`` on; those of the step before begin at ``before``, -1 if none was."""
+    """Take one step with the rows from ``start`` on; the step before begins at ``before``, -1 if there was none."""
     width = len(recurrent)
     here, there = slice(start, start + rows), slice(before, before + rows)
     gate = gates[here]
@@ -125,7 +125,7 @@ def lstm_step_back(
 def multiply_rounded(
     packed: Ints, scales: Floats, excess: Floats, rounded: Ints, units: Floats, rows: Floats, out: Floats
 ) -> None:
-    """Write the products of rows with a matrix packed as in products.py; ``rounded`` and ``units`` are space."""
+    """Write the products of rows with a matrix packed as in products.py; ``rounded`` and ``units`` are scratch."""
     n_rows, n_in = rows.shape
     n_out = out.shape[1]
     weights = packed.reshape(n_out // 16, n_in // 4, 16, 4).transpose(1, 3, 0, 2).reshape(n_in, n_out)

@@ -51,7 +51,7 @@ class Vocabulary:
 
     @classmethod
     def load(cls, settings: Mapping[str, Any], features: Iterable[str]) -> Vocabulary:
-        """Make it anew from such data; how often values occurred is not known then."""
+        """Rebuild it from such data, without knowing how often values occurred."""
         names = list(features)
         if set(settings) != set(names) or any(list(settings[name][:2]) != [UNKNOWN, ROOT] for name in names):
             raise ModelError(f"the vocabulary should number {', '.join(names)}, the unknown and the root first")

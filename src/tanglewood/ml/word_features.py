@@ -1,7 +1,7 @@
-"""What can be said of a word, once for all learners and taggers: a table of features, each a function of its columns.
+"""The features of a word, for all learners and taggers: a table of functions of the word's columns.
 
-The linear learners hash the values, the network and the tagger embed them. A new feature is one entry of FEATURES; who
-wants to look at it names it: linear templates as an attribute (word_table.COLUMNS), the networks in a table of widths.
+The linear learners hash the values, the network and the tagger embed them. A new feature is one entry of FEATURES, and
+those that look at it name it: linear templates as an attribute (word_table.COLUMNS), networks in a table of widths.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import NamedTuple
 from tanglewood.ml.words import Word
 
 ANY = -1  # a feature may have any number of values
-MOST_LETTERS = 24  # of a form are looked at for its shape and its pieces, half of them at either end
+MOST_LETTERS = 24  # of a form that count for its shape and its pieces, half of them at either end
 
 
 class WordFeature(NamedTuple):
-    """The values of a word: one (``several`` is 0), so many, or ANY number of them, but never none."""
+    """A feature's values for a word: one (``several`` is 0), ``several``, or ANY number of them, but never none."""
 
     values: Callable[[Word], list[str]]
     several: int = 0
@@ -29,7 +29,7 @@ def affixes(form: str) -> list[str]:
 
 
 def shape_of(form: str) -> str:
-    """Capitals, small letters, digits and other characters as X, x, 0 and themselves, repetitions left out."""
+    """Capitals, lowercase letters, digits and other characters as X, x, 0 and themselves, repetitions left out."""
     shape = ""
     for character in form:
         kind = "X" if character.isupper() else "x" if character.isalpha() else "0" if character.isdigit() else character
@@ -40,7 +40,7 @@ def shape_of(form: str) -> str:
 
 @cache
 def pieces(lower: str) -> list[str]:
-    """Return all texts of three to five letters of a word, its ends marked."""
+    """Return all substrings of three to five characters of a word, its ends marked."""
     marked = f"<{lower.replace('|', '/')}>"
     if len(marked) > MOST_LETTERS:
         marked = marked[: MOST_LETTERS // 2] + "…" + marked[-MOST_LETTERS // 2 :]

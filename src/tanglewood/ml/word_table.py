@@ -10,7 +10,7 @@ from tanglewood.ml.vocabulary import ROOT
 from tanglewood.ml.word_features import FEATURES
 from tanglewood.ml.words import Word
 
-MOST_REMEMBERED = 200_000  # words whose numbers are kept
+MOST_REMEMBERED = 200_000  # most words whose numbers are kept
 # Features with one value, in the order of a node's columns; those that have several, FEATS, lie apart.
 COLUMNS = (
     *("form", "lower", "lemma", "upos", "xpos"),
@@ -22,7 +22,7 @@ class WordTable:
     """What is known of the words of some sentences, one after the other, each with its node 0 first."""
 
     def __init__(self, columns: array[int], feats: array[int], feat_starts: array[int]) -> None:
-        self.columns = columns  # so many numbers a node as there are COLUMNS
+        self.columns = columns  # as many numbers per node as there are COLUMNS
         self.feats = feats
         self.feat_starts = feat_starts  # one more than there are nodes
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from tanglewood.treebank.sentence import Sentence
 
 OPTIONAL = ("LEMMA", "UPOS", "XPOS", "FEATS")  # columns that may hold nothing
-MOST_REMEMBERED = 50_000  # different words
+MOST_REMEMBERED = 50_000  # most different words
 Word = tuple[str, str, str, str, str]  # form, lemma, UPOS, XPOS, FEATS as written
 
 
@@ -17,7 +17,7 @@ def untagged(form: str) -> Word:
 
 
 class Columns:
-    """Takes note which of some columns hold nothing but "_"."""
+    """Notes which of some columns hold nothing but "_"."""
 
     def __init__(self, names: Iterable[str] = OPTIONAL) -> None:
         self.empty = [name for name in OPTIONAL if name in names]

@@ -38,7 +38,7 @@ class DynamicOracle(ProjectiveOracle):
     """Exact cost of every move from any state, for any gold tree (after Goldberg & Nivre 2012)."""
 
     def _is_open(self, s: State, head: int, dependent: int) -> bool:
-        """A node of the stack keeps the head it has or else gets a buffer word or 0; a buffer word any node."""
+        """A node of the stack keeps the head it has or else gets a buffer word or 0; a buffer word may get any node."""
         if dependent >= s.depth:
             return True
         if s.heads[s.stack[dependent]] >= 0:

@@ -19,7 +19,7 @@ class DynamicOracle(ProjectiveOracle):
     """Exact cost of every move from any state, for any gold tree."""
 
     def _is_open(self, s: State, head: int, dependent: int) -> bool:
-        """A node of the stack can still get the node below it or a word of the buffer; a buffer word any node."""
+        """A node of the stack can still get the node below it or a buffer word; a buffer word may get any node."""
         return dependent >= s.depth or head >= s.depth or head == dependent - 1
 
 

@@ -113,10 +113,10 @@ class StaticOracle(GreedyOracle):
         return GreedyOracle._move(self, s)
 
     def _search(self) -> list[int]:
-        """Find the moves of some derivation of the gold tree by depth-first search; none: an empty list.
+        """Find the moves of some derivation of the gold tree by depth-first search; an empty list if there is none.
 
-        Stack and buffer settle what has been built, so no configuration needs to be visited twice; and none from
-        which not even the deletion-closed inventory around this one gets to the gold tree.
+        Stack and buffer settle what has been built, so no configuration needs to be visited twice; nor does one from
+        which not even the deletion-closed inventory around this one reaches the gold tree.
         """
         self.closure.bind(self.heads)
         system = self.system
@@ -150,8 +150,8 @@ class StaticOracle(GreedyOracle):
 class LazyOracle(StaticOracle):
     """The static oracle, but a word waits until its head is on the stack, unless that would lose an arc.
 
-    What projective trees get is then the derivation of arc-standard, which is easier to learn than one in which words
-    leave as soon as their head is in the buffer's front.
+    Projective trees then get the derivation of arc-standard, which is easier to learn than one in which words leave as
+    soon as their head is at the buffer's front.
     """
 
     def __init__(self, system: Attardi) -> None:
@@ -219,7 +219,7 @@ class Attardi(TransitionSystem):
         return head > 0 or not self.single_root or (s.n_buffer == 0 and s.depth == 2)
 
     def _node(self, s: State, place: int) -> int:
-        """Node at a place of the stack (0 = top) or in the buffer's front; -1 if there is none."""
+        """Node at a place of the stack (0 = top) or at the buffer's front; -1 if there is none."""
         if place == B0:
             return s._front()
         return s.stack[s.depth - 1 - place] if place < s.depth else -1

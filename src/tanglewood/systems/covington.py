@@ -59,7 +59,7 @@ class DynamicOracle(LossOracle):
         self.seen = array("i", bytes(4 * (self.n + 1)))
 
     def _is_open(self, s: State, head: int, dependent: int) -> bool:
-        """Whether the two nodes still come face to face."""
+        """Whether the two nodes will still meet as the pair (i, j)."""
         front = s.n + 1 - s.n_buffer
         low = min(head, dependent)
         high = max(head, dependent)
@@ -155,7 +155,7 @@ class Covington(FrontArcSystem):
         """PERMISSIBLE(i, j, d): arcs between i and j would have degree <= d in the graph built so far.
 
         ``count`` is that degree: the number of nodes between i and j whose head is not in i..j. Arcs from 0 are
-        always permissible, since words left over hang there unasked.
+        always permissible, since words left over are attached there anyway.
         """
         return self.bound < 0 or s.depth == 1 or s.count <= self.bound
 
@@ -187,7 +187,7 @@ class Covington(FrontArcSystem):
         return [(node, -1) for node in range(s.depth, s.n + 1 - s.n_buffer)]
 
     def training_oracle(self) -> str:
-        """Return the dynamic oracle, which there is without a bound only."""
+        """Return the dynamic oracle, which exists only without a bound, or else the static one."""
         return "static" if self.bound >= 0 else "dynamic"
 
     def max_steps(self, n: int) -> int:

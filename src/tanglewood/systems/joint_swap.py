@@ -1,7 +1,7 @@
 """joint-swap: tagging and parsing in one, after Bohnet & Nivre 2012: the swap system whose SHIFT gives the word a tag.
 
-SHIFT(p) is for a word that has no tag yet, p one of the tags that a first tagger offers: the best few that are not too
-far behind the best of all. A word that SWAP put back keeps its tag: RESHIFT.
+SHIFT(p) is for a word that has no tag yet; p is one of its tag candidates, the first tagger's best few that are not too
+far behind its very best. A word that SWAP put back keeps its tag: RESHIFT.
 """
 
 from __future__ import annotations

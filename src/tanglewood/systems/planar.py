@@ -187,5 +187,5 @@ class TwoPlanar(Planar):
         Planar._apply(self, s, move, label)
 
     def max_steps(self, n: int) -> int:
-        """Return 8n + 1: a word leaves each of two stacks once, and SWITCH stands at most between two other moves."""
+        """Return 8n + 1: a word leaves each of two stacks once, with at most one SWITCH between two other moves."""
         return 8 * n + 1

@@ -1,7 +1,7 @@
-"""Sentences that are parsed together, however they come: each kind of batch makes tagged sentences of itself.
+"""Batches of sentences that are parsed together; each kind of batch turns itself into tagged sentences.
 
-A batch has one method, ``tagged(tagging)``. Blocks of a treebank file have it too (treebank/conllu.py). What does the
-tagging is asked for the tags of forms where there are none, or to fill columns of sentences that are there already.
+A batch has one method, ``tagged(tagging)``. Blocks of a treebank file have it too (treebank/conllu.py). The tagging is
+asked for the tags of forms where there are none, or to fill in the columns of sentences that already exist.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tag_candidates import with_candidates
 
 CHUNK_LETTERS = 1 << 16
-MOST_TEXTS, MOST_LETTERS = 256, 1 << 14  # of texts that are parsed together
-SHAPE = '[["You", "do"], ["Yes"]]'  # of words that are split already
+MOST_TEXTS, MOST_LETTERS = 256, 1 << 14  # of texts that are parsed together: their number and length
+SHAPE = '[["You", "do"], ["Yes"]]'  # an example of words that are already split
 Item = Sentence | LocatedError
 
 
 class Tagging(Protocol):
-    """What gives words their tags."""
+    """Gives words their tags."""
 
     def tags_of(self, forms: Sequence[Sequence[str]]) -> list[list[Tags]]:
         """Return the tags of the forms of some sentences."""
 
     def filled(self, items: Sequence[Item]) -> list[Item]:
-        """Return sentences, among them errors, with tags filled in if that was asked for."""
+        """Return sentences and errors; the sentences have tags filled in if that was asked for."""
 
 
 class Batch(Protocol):
-    """Some sentences, which need not be sentences yet."""
+    """Some sentences, perhaps still to be made from text, words or bytes."""
 
     def tagged(self, tagging: Tagging) -> Sequence[Item]:
-        """Return the sentences with their tags, and what is wrong with those that cannot be read."""
+        """Return the sentences with their tags, and the errors of those that cannot be read."""
 
 
 class Piece(NamedTuple):
-    """Some sentences of a text: the text they are in, their tokens, where in all of the text that begins.
+    """Some sentences of a text: the part of the text they are in, their tokens, and where that part begins.
 
     ``number`` is that of the first of the sentences, ``document`` the name of the text if they are its first ones.
     """
@@ -86,7 +86,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Sentences:
-    """Sentences that are sentences already."""
+    """Sentences that are ready-made."""
 
     sentences: Sequence[Sentence]
 
@@ -96,7 +96,7 @@ class Sentences:
 
 
 def with_tags(sentence: Sentence, tags: Sequence[Tags], *, replaced: bool = False) -> Sentence:
-    """Return a copy with these tags in columns that hold nothing, or, if they are to be replaced, in all four.
+    """Return a copy with these tags in empty columns or, with ``replaced``, in all four.
 
     Candidates, if the tags have any, go to MISC.
     """
@@ -142,7 +142,7 @@ def _of_tokens(piece: Piece, place: int, tokens: Sequence[Token], tags: Sequence
 
 
 def _of_words(words: Sequence[str], tags: Sequence[Tags], number: int) -> Sentence:
-    """Write a sentence in CoNLL-U: its words and their tags, its text as if spaces stood between all words."""
+    """Write a sentence in CoNLL-U: its words and their tags, its text as if there were spaces between all words."""
     lines = [f"# sent_id = {number}", f"# text = {' '.join(words)}"]
     for place, (word, (lemma, upos, xpos, feats, _)) in enumerate(zip(words, tags, strict=True), 1):
         lines.append(f"{place}\t{word}\t{lemma}\t{upos}\t{xpos}\t{feats}\t_\t_\t_\t_")
@@ -152,13 +152,13 @@ def _of_words(words: Sequence[str], tags: Sequence[Tags], number: int) -> Senten
 def pieces(
     tokenizer: Tokenizer, texts: Iterable[str], *, document: str = "", number: int = 1, lines: bool = False
 ) -> Iterator[Piece]:
-    """Give the sentences of a text that comes in any pieces, about as many at a time as are parsed together.
+    """Yield the sentences of a text that comes in pieces, about as many at a time as are parsed together.
 
     Sentences are counted from ``number`` on; the first one says that the ``document`` begins, if it has a name. With
     ``lines`` each line is a sentence.
     """
     begin = 0
-    document = " ".join(document.encode("utf-8", "replace").decode().split())  # it is to fit into a comment
+    document = " ".join(document.encode("utf-8", "replace").decode().split())  # it has to fit into a comment
     chunks = _cut(texts)
     for text, sentences in _line_by_line(tokenizer, chunks) if lines else tokenizer.stream(chunks):
         for some in in_chunks(sentences):
@@ -177,7 +177,7 @@ def _cut(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _line_by_line(tokenizer: Tokenizer, chunks: Iterable[str]) -> Iterator[tuple[str, list[list[Token]]]]:
-    """Give texts of whole lines, and the tokens of each line that has any."""
+    """Yield texts of whole lines, and the tokens of each line that has any."""
     rest = ""
     for chunk in chain(chunks, ["\n"]):
         text, newline, last = chunk.rpartition("\n")
@@ -195,7 +195,7 @@ def _line_by_line(tokenizer: Tokenizer, chunks: Iterable[str]) -> Iterator[tuple
 
 
 def paired(texts: Iterable[Any], *, as_tuples: bool) -> Iterator[tuple[str, Any]]:
-    """Give texts with their contexts, None if they come without; an ArgumentError says which is none."""
+    """Yield texts with their contexts, None if they come without; an ArgumentError says which one is not a text."""
     for number, item in enumerate(texts, 1):
         if as_tuples and not (isinstance(item, tuple | list) and len(item) == 2):
             raise ArgumentError(f"item {number} should be a pair (text, context), not {given(item)}")
@@ -207,7 +207,7 @@ def paired(texts: Iterable[Any], *, as_tuples: bool) -> Iterator[tuple[str, Any]
 
 
 def by_size(pairs: Iterable[tuple[str, Any]]) -> Iterator[list[tuple[str, Any]]]:
-    """Group texts into what is parsed together; a long one is alone."""
+    """Group texts that are parsed together; a long one is alone."""
     some: list[tuple[str, Any]] = []
     letters = 0
     for pair in pairs:
@@ -221,7 +221,7 @@ def by_size(pairs: Iterable[tuple[str, Any]]) -> Iterator[list[tuple[str, Any]]]
 
 
 def checked_words(sentences: Iterable[Sequence[str]]) -> Iterator[list[str]]:
-    """Give sentences of words; an ArgumentError or FormatError says which is none."""
+    """Yield sentences of words; an ArgumentError or FormatError says which one is not a sentence."""
     for number, sentence in enumerate(sentences, 1):
         if isinstance(sentence, str | bytes) or not isinstance(sentence, Iterable):
             raise ArgumentError(f"sentence {number} should be a list of words, as in {SHAPE}, not {given(sentence)}")

@@ -1,4 +1,4 @@
-"""Characters as the tokenizer sees them: each has a class, such as small letter or full stop, and a small letter."""
+"""Characters as the tokenizer sees them: a class, such as lowercase letter or full stop, and a lowercase form."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CATEGORIES = {
     "Po": OTHER_MARK,
     "Sm": MATHS,
 }
-TYPEWRITTEN = {**dict.fromkeys("’‘", "'"), **dict.fromkeys("“”", '"'), **dict.fromkeys("–—", "-")}  # seen as these
+TYPEWRITTEN = {**dict.fromkeys("’‘", "'"), **dict.fromkeys("“”", '"'), **dict.fromkeys("–—", "-")}  # treated as these
 CODEC = f"utf-32-{sys.byteorder[0]}e"
 
 
@@ -48,7 +48,7 @@ def class_of(character: str) -> int:
 
 
 class Characters:
-    """A table of all characters met so far: the small letter of each, then, in five bits, its class."""
+    """A table of all characters met so far: the lowercase form of each, then, in five bits, its class."""
 
     def __init__(self) -> None:
         self.table = array("i", bytes(4 * (sys.maxunicode + 1)))

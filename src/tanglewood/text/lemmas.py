@@ -1,4 +1,4 @@
-"""Lemmas as rules: what to do with a form to get its lemma, so that forms never seen get one, too."""
+"""Lemmas as rules: what to do with a form to get its lemma, so that forms never seen before get one, too."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CASES: dict[str, Callable[[str], str]] = {
 
 
 def lemma_rule(form: str, lemma: str) -> str:
-    """Return the rule that makes the lemma of the form: case, then what the beginning and the end become.
+    """Return the rule that turns the form into the lemma: case, then what the beginning and the end become.
 
     A rule reads ``case/cut/new beginning/cut/new end``. What form and lemma have in common is the longest text that
     occurs in both, whatever its case; if there is none, the rule is ``!`` and the lemma itself.
@@ -31,7 +31,7 @@ def lemma_rule(form: str, lemma: str) -> str:
 
 
 def apply_rule(rule: str, form: str) -> str:
-    """Return what the rule makes of a form; the form itself where the rule cuts more than there is."""
+    """Return what the rule turns a form into; the form itself where the rule cuts more than there is."""
     if rule.startswith("!"):
         return rule[1:]
     case, cut_begin, begin, cut_end, end = rule.split("/")

@@ -1,7 +1,7 @@
 """Multiword tokens, such as "don't" and French "du": which tokens are several words, learnt from a treebank.
 
-What was seen often enough is in a table. For what was not there are endings and beginnings: "John's" is split because
-most tokens in 's are, and each such affix says what words come in its place.
+Tokens that were seen often enough are in a table. For the others there are endings and beginnings: "John's" is split
+because most tokens that end in 's are, and each such affix says which words take its place.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 LONGEST_AFFIX = 8
-CONTEXT = 3  # characters of the stem that an affix may take in
+CONTEXT = 3  # characters of the stem that an affix may include
 FEWEST_ENDING, FEWEST_BEGINNING = 2, 8  # different tokens that a rule must have been seen in
 PRECISION = 0.7  # share of the tokens with the affix for which it must be right
 
-FEWEST_UNSURE, LEAST_UNSURE = 3, 0.03  # how often, and in what share, a token must be both to be looked at in context
+FEWEST_UNSURE, LEAST_UNSURE = 3, 0.03  # how often, and in what share, a token must be split and unsplit to be unsure
 PARTS = ("table", "endings", "beginnings", "unsure")
 
 Words = tuple[str, ...]
@@ -24,9 +24,9 @@ Words = tuple[str, ...]
 class Multiword:
     """Splits tokens into words.
 
-    ``table`` has the words of tokens in small letters; ``endings`` what stands for an ending: the rest of the first
-    word, then further words; ``beginnings`` are the same for tokens and words written backwards. ``unsure`` has what
-    tokens are when they are several words, which only sometimes they are: the words around them must tell.
+    ``table`` has the words of tokens in lowercase; ``endings`` what replaces an ending: the rest of the first word,
+    then further words; ``beginnings`` are the same for tokens and words written backwards. ``unsure`` has the words of
+    tokens that are only sometimes several words: the words around them decide.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Multiword:
 
     @classmethod
     def learn(cls, tokens: Iterable[tuple[str, Words]]) -> Multiword:
-        """Learn from tokens and their words; what a token is most of the time it is taken to be always."""
+        """Learn from tokens and their words; a token is always taken to be what it is most of the time."""
         counts: defaultdict[str, Counter[Words]] = defaultdict(Counter)
         for surface, words in tokens:
             counts[_small(surface)][tuple(_small(word) for word in words)] += 1
@@ -72,7 +72,7 @@ class Multiword:
         return _small(surface) in self.unsure
 
     def several(self, surface: str) -> Words:
-        """Return the words of a token of which that is unsure, where it is several."""
+        """Return the words of an unsure token where it is several words."""
         lower = _small(surface)
         return _with_case(surface, lower, self.unsure[lower])
 
@@ -92,7 +92,7 @@ class Multiword:
         return _with_case(surface, lower, words)
 
     def settings(self) -> dict[str, Any]:
-        """Return table and rules as JSON knows them."""
+        """Return table and rules as plain data for JSON."""
         return {
             name: {key: list(words) for key, words in sorted(rules.items())}
             for name, rules in zip(PARTS, (self.table, self.endings, self.beginnings, self.unsure), strict=True)
@@ -100,12 +100,12 @@ class Multiword:
 
     @classmethod
     def load(cls, settings: Mapping[str, Mapping[str, Sequence[str]]]) -> Multiword:
-        """Make it anew from its settings."""
+        """Rebuild it from its settings."""
         return cls(*({key: tuple(words) for key, words in settings[name].items()} for name in PARTS))
 
 
 def _most_frequent(found: Counter[Words]) -> Words:
-    """Return the most frequent words; among equals those that are more."""
+    """Return the most frequent words; among equals the longest sequence."""
     return max(found.items(), key=lambda item: (item[1], len(item[0]), item[0]))[0]
 
 
@@ -146,7 +146,7 @@ def _apply(endings: Mapping[str, Words], lower: str) -> Words | None:
 
 
 def _shared(one: str, other: str) -> int:
-    """How many characters two texts begin with that are the same."""
+    """Return the length of the common prefix of two texts."""
     size = 0
     while size < min(len(one), len(other)) and one[size] == other[size]:
         size += 1
@@ -154,7 +154,7 @@ def _shared(one: str, other: str) -> int:
 
 
 def _small(text: str) -> str:
-    """Small letters, and a typographic apostrophe as the typewritten one."""
+    """Return the text in lowercase, with a typographic apostrophe as the typewritten one."""
     return text.lower().replace("’", "'")
 
 

@@ -1,4 +1,4 @@
-"""Raw text and where its tokens are: what a tokenizer gives, and, made back from a treebank, what it learns from."""
+"""Raw text and where its tokens are: what a tokenizer returns and, restored from a treebank, what it learns from."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NEW = re.compile(r"(newpar|newdoc)\b")
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token of the surface: a word, or a multiword token. ``start`` and ``end`` count characters of the text."""
+    """A surface token: a word, or a multiword token. ``start`` and ``end`` count characters of the text."""
 
     start: int
     end: int
@@ -37,9 +37,9 @@ class GoldText:
 def gold_text(sentences: Iterable[Sentence], *, apart: bool = False) -> GoldText:
     """Return the raw text of a treebank, as that of the CoNLL 2018 shared task was made.
 
-    ``SpaceAfter=No`` is followed, ``SpacesAfter`` too where it is, a blank line comes where a document or paragraph
-    begins, and a space between all else; with ``apart`` between all sentences. Offsets count from the beginning of the
-    whole text.
+    ``SpaceAfter=No`` and ``SpacesAfter`` are followed where they are given, a blank line comes where a document or
+    paragraph begins, and a space between everything else; with ``apart`` there is a gap between all sentences. Offsets
+    count from the beginning of the whole text.
     """
     parts: list[str] = []
     size = 0
@@ -75,7 +75,7 @@ def training_text(sentences: Sequence[Sentence]) -> GoldText:
 
 
 def surface_tokens(sentence: Sentence) -> Iterator[tuple[str, tuple[str, ...], str]]:
-    """Give the surface of each token, its words, and the white space after it."""
+    """Yield the surface of each token, its words, and the white space after it."""
     words = sentence.words
     done = 0
     for low, high, surface, misc in (*multiword_ranges(sentence), (len(words) + 1, len(words), "", "")):

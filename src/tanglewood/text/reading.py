@@ -1,4 +1,4 @@
-"""Files of raw text: read piece by piece, and told from treebanks."""
+"""Files of raw text: read piece by piece, and told apart from treebanks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_SEEN = 1 << 20  # bytes of comments after which a file is taken for a treeb
 
 
 class Seen:
-    """A binary stream of which the beginning was looked at: it gives that again first."""
+    """A binary stream whose beginning has been looked at; reading still starts with that beginning."""
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
         self.name = name
@@ -36,7 +36,7 @@ class Seen:
             try:
                 fresh = self._read(READ_SIZE)
             except DAMAGED:
-                break  # whoever reads on is told again
+                break  # raised again when the rest is read
             self._start += fresh
             more = bool(fresh)
             kind = is_treebank(self._start, self.name, ended=not more)
@@ -50,7 +50,7 @@ class Seen:
     read = read1
 
     def peek(self, size: int) -> bytes:
-        """Return the next bytes that are known."""
+        """Return the next bytes, as far as they have been looked at."""
         return self._start[:size]
 
     def seekable(self) -> bool:
@@ -58,15 +58,15 @@ class Seen:
         return self._seekable
 
     def as_stream(self) -> BinaryIO:
-        """Return this as what reads it takes it for."""
+        """Return this object, typed as the binary file that readers expect."""
         return cast("BinaryIO", self)
 
 
 def is_treebank(start: bytes, name: str = "", *, ended: bool = True) -> bool | None:
-    """Tell from its name and its beginning whether a file is CoNLL-U or CoNLL-X; else it is text.
+    """Tell from its name and its beginning whether a file is CoNLL-U or CoNLL-X; otherwise it is text.
 
-    The first line that is no comment begins with a number and a tab. Where there is no such line a file is text if
-    there are comments in it and none is of those that treebanks have. None: the beginning does not tell yet.
+    In a treebank the first line that is not a comment begins with a number and a tab. A file with nothing but comments
+    is text unless one of them is a comment that treebanks have. None means that the beginning does not tell yet.
     """
     if name.removesuffix(".gz").removesuffix(".xz").endswith(TREEBANK_NAMES):
         return True
@@ -81,7 +81,7 @@ def is_treebank(start: bytes, name: str = "", *, ended: bool = True) -> bool | N
 
 
 def read_text(stream: BinaryIO, name: str) -> Iterator[str]:
-    """Give the text of a binary stream as it comes; bytes that are no UTF-8 raise a FormatError that says where."""
+    """Yield the text of a binary stream as it comes; bytes that are not UTF-8 raise a FormatError that says where."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
     read_some: Callable[[int], bytes] = getattr(stream, "read1", stream.read)
     line = 1

@@ -26,10 +26,10 @@ AHEAD = 8
 
 
 class SentenceScanner:
-    """Finds the sentences that the tokens of a text make; every thread has its own.
+    """Groups the tokens of a text into sentences; every thread has its own.
 
     ``stops`` are the weights of a sentence's end, whose score must exceed ``threshold``, ``splits`` those of a token
-    that is several words. ``common`` has, sorted, the hashes of words that are often written with a small letter.
+    that is several words. ``common`` has, sorted, the hashes of words that are often written in lowercase.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class SentenceScanner:
         self.features = Features()
 
     def prepare(self) -> None:
-        """Turn to the tokens that were found, and number what features see of them."""
+        """Switch to the tokens that were found, and number what features see of them."""
         self.n_tokens = self.tokens.n_tokens
         self.gaps = self.tokens.gaps
         n = 4 * self.n_tokens + 4
@@ -82,7 +82,7 @@ class SentenceScanner:
             to_end = min(AHEAD, to_end + 1)
 
     def _is_common(self, small: int) -> bool:
-        """Whether these small letters are a word that is often written so."""
+        """Whether the word with this hash in lowercase is often written so."""
         low = 0
         high = self.n_common
         while low < high:
@@ -94,7 +94,7 @@ class SentenceScanner:
         return low < self.n_common and self.common[low] == small >> 1
 
     def learn_common(self, least: int) -> array[int]:
-        """Take for common what is found with a small letter so often; return the hashes."""
+        """Treat words that occur in lowercase at least this often as common; return their hashes."""
         counts: dict[int, int] = {}
         for k in range(self.n_tokens):
             if self.firsts[k] == LOWER:
@@ -229,7 +229,7 @@ class SentenceScanner:
         self.features._add(112, left_suffix, right_suffix, 0)
 
     def examples(self, gold: array[int]) -> array[int]:
-        """Set what tokens end sentences; return those not at the end of a paragraph, with what their features need."""
+        """Set which tokens end sentences; return those not at the end of a paragraph, with what their features need."""
         examples = array("i")
         first = depth = quotes = 0
         for k in range(self.n_tokens):
@@ -246,7 +246,7 @@ class SentenceScanner:
         return examples
 
     def is_several(self, k: int) -> bool:
-        """Whether token k, of those that sometimes are, is several words here."""
+        """Whether token k, which only sometimes is several words, is so here."""
         self._split_features(k)
         return self.features._score(self.splits) > 0
 
@@ -255,7 +255,7 @@ class SentenceScanner:
         return array("b", bytes(self.last[: self.n_tokens]))
 
     def settled(self) -> int:
-        """How many tokens are in sentences that no text after this one would change, and after which it may be cut."""
+        """How many tokens are in sentences that no further text can change, and after which the text may be cut."""
         if self.n_tokens and self.tokens.size - self.tokens.ends[self.n_tokens - 1] > MOST_SPACE:
             return self.n_tokens
         sure = self.n_tokens

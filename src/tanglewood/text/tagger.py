@@ -1,7 +1,7 @@
 """The tagger: UPOS, XPOS, FEATS and lemma of every word, from the forms of the sentence alone.
 
-The encoder is that of the network parser; above it every column has its classes, lemmas as rules (see lemmas.py).
-Of all tags that go together in the training data those are chosen whose classes are likeliest.
+The encoder is that of the network parser; on top of it every column has its classes, lemmas as rules (see lemmas.py).
+Of the combinations of tags in the training data the likeliest is chosen.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ from tanglewood.treebank.tag_candidates import TagCandidate
 COLUMNS = ("upos", "xpos", "feats", "rule")
 # What the tagger embeds of a form: names of ml/word_features.py, and the widths of their vectors.
 EMBEDDED = {"lower": 64, "form": 32, "short_shape": 16, "last": 16, "pieces": 48, "affixes": 32}
-LEAST = {"lower": 2, "form": 2, "pieces": 3, "affixes": 2}  # occurrences of what is kept
+LEAST = {"lower": 2, "form": 2, "pieces": 3, "affixes": 2}  # fewest occurrences of what is kept
 SPARSE = tuple(f"embed.{feature}" for feature in EMBEDDED)
 BIAS = "output.bias"
 SIZES = (128, 64)  # of the vectors of words, and of the outputs of LSTMs
-LEAST_RULE = 2  # occurrences of a rule for lemmas that is kept
-MOST_REMEMBERED = 100_000  # forms whose pieces are kept
+LEAST_RULE = 2  # fewest occurrences of a rule for lemmas that is kept
+MOST_REMEMBERED = 100_000  # most forms whose pieces are kept
 MOST_CANDIDATES, MOST_BEHIND = 5, 9.0  # candidates for the tag of a word, and how far they may be behind the best
 
 
 class Tags(NamedTuple):
-    """What the tagger says of a word; ``choices`` are what it might also have said of one column, if asked for."""
+    """What the tagger says about a word; ``choices`` are the candidates for one column, if asked for."""
 
     lemma: str
     upos: str
@@ -77,7 +77,7 @@ class TaggerOptions:
     drop_form: float = 0.5  # a form seen n times is taken for unknown with probability 0.5 / (0.5 + n)
 
     def resolved(self, words: int) -> TaggerOptions:
-        """Return the options with what is left open chosen for so many words of training data."""
+        """Return the options, with those left open chosen for this many words of training data."""
         return replace(
             self,
             epochs=self.epochs or max(10, min(20, 2_000_000 // max(words, 1))),
@@ -103,15 +103,15 @@ class Tagger:
         self.parameters = parameters
 
     def worker(self) -> TagWorker:
-        """Return what one thread needs to tag."""
+        """Return a worker for one thread."""
         return TagWorker(self)
 
     def arrays(self) -> dict[str, Any]:
-        """Return the parameters, embeddings packed, and the combinations."""
+        """Return the parameters, with embeddings packed, and the combinations."""
         return {**packed(self.parameters), "combinations": self.combinations}
 
     def settings(self) -> dict[str, Any]:
-        """Return all else, as plain data."""
+        """Return everything else, as plain data."""
         return {
             "vocabulary": self.vocabulary.settings(),
             "classes": {column: list(names) for column, names in self.classes.items()},
@@ -120,7 +120,7 @@ class Tagger:
 
     @classmethod
     def load(cls, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> Tagger:
-        """Make the tagger anew, and check that everything has the size it should have."""
+        """Rebuild the tagger, and check that everything has the right size."""
         try:
             vocabulary = Vocabulary.load(settings["vocabulary"], EMBEDDED)
         except ModelError as error:
@@ -155,7 +155,7 @@ def new_parameters(
 
 
 def _sections(classes: Mapping[str, Sequence[str]]) -> list[slice]:
-    """Return where the classes of each column stand among all."""
+    """Return where the classes of each column are among all classes."""
     ends = np.cumsum([len(classes[column]) for column in COLUMNS]).tolist()
     return [slice(begin, end) for begin, end in zip([0, *ends], ends, strict=False)]
 
@@ -170,7 +170,7 @@ class TagWorker:
         self._known = {tuple(row) for row in tagger.combinations.tolist()}
 
     def tag(self, sentences: Sequence[Sequence[str]], tag_column: str = "") -> list[list[Tags]]:
-        """Return the tags of all forms of some sentences, with the choices for a column, if one is named."""
+        """Return the tags of all forms of some sentences, with the candidates for a column if one is named."""
         if not sentences:
             return []
         tagger = self._tagger
@@ -194,7 +194,7 @@ class TagWorker:
         ]
 
     def _candidates(self, scores: Floats, chosen: Ints, column: str) -> Iterator[list[TagCandidate]]:
-        """Give the likeliest classes of a column for every node, the one chosen first."""
+        """Yield the likeliest classes of a column for every node, the one chosen first."""
         place = COLUMNS.index(column)
         names = self._tagger.classes[column]
         own = scores[:, self._sections[place]]
@@ -261,7 +261,7 @@ class TaggerLearner:
         self._epochs = 0
 
     def epoch(self) -> float:
-        """Go through the sentences once in random order; return the mean loss a word."""
+        """Go through the sentences once in random order; return the mean loss per word."""
         options = self.options
         batches = list(random_batches([len(words) for words in self._words], options.batch_words, self._rng))
         loss = 0.0
@@ -276,7 +276,7 @@ class TaggerLearner:
         options = self.options
         batch = number_words(self.vocabulary, [self._words[place] for place in places], self._known)
         forms = batch.single[:, 0]
-        batch.single[self._rng.random(len(forms)) < self._unknown[forms], :2] = 0  # in small letters and as written
+        batch.single[self._rng.random(len(forms)) < self._unknown[forms], :2] = 0  # in lowercase and as written
         scores = self._encoder.forward(batch, self._rng, options.drop_input, options.drop_context)
         scores += self._parameters[BIAS]
         targets = np.concatenate([self._targets[place] for place in places])
@@ -353,7 +353,7 @@ class TagProgress:
 def train_tagger(
     train: Sequence[Sentence], dev: Sequence[Sentence], options: TaggerOptions, seed: int
 ) -> Iterator[TagProgress]:
-    """Learn epoch by epoch; each yields the progress made."""
+    """Learn epoch by epoch, and yield the progress after each."""
     learner = TaggerLearner(train, options, seed)
     best: tuple[float, Tagger] | None = None
     for epoch in range(1, learner.options.epochs + 1):

@@ -1,8 +1,8 @@
 """The tokenizer: cuts raw text into sentences, tokens and the words of multiword tokens, as it learnt from a treebank.
 
-Three linear classifiers, one after the other: the first says between which characters a token ends, the second after
-which token a sentence does, the third which of the tokens that only sometimes are several words are so here.
-White space ends a token, unless it stands between digits and the treebank has such tokens ("10 000"). A blank line ends
+There are three linear classifiers, one after the other: the first says between which characters a token ends, the
+second after which token a sentence ends, the third where a token that is only sometimes several words is so.
+White space ends a token, unless it is between digits and the treebank has such tokens ("10 000"). A blank line ends
 a sentence; a single line break is a space, unless the treebank's text has line breaks to learn from.
 """
 
@@ -27,12 +27,12 @@ from tanglewood.text.tokenizer_learning import Teacher
 from tanglewood.text.tokens_core import TokenScanner
 from tanglewood.treebank.sentence import Sentence
 
-RARE = 0.001  # share of two classes between which tokens end so rarely that it is not considered
-COMMON = 2  # how often a word must be written with a small letter to be known for that
+RARE = 0.001  # tokens must end between two classes in a larger share of cases for a cut there to be considered
+COMMON = 2  # how often a word must occur in lowercase to count as common
 MARGIN, MOST = 1.0, 0.02  # by how much the right answer should lead, and the largest step of a weight
 LEAST, UPDATES = 0.01, 2  # share of the largest weight, and number of updates, below which a weight is dropped
 THRESHOLDS = [step / 20 for step in range(-12, 13)]
-MOST_REMEMBERED = 100_000  # tokens whose words are kept
+MOST_REMEMBERED = 100_000  # most tokens whose words are kept
 BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 LINE_BREAK = re.compile(r"\S[^\S\n]*\n[^\S\n]*\S")
 JOINT = re.compile(r"\d[ \u00a0\u2009\u202f]\d")
@@ -65,7 +65,7 @@ class Tokenizer:
         epochs: int = 10,
         report: Callable[[str], None] | None = None,
     ) -> Tokenizer:
-        """Learn from the text of a treebank; with ``dev`` the inclination to end sentences is fitted to it."""
+        """Learn from the text of a treebank; with ``dev`` the threshold for ending sentences is tuned on it."""
         gold = training_text(train)
         if not gold.text:
             raise ConfigError("there is no text to learn from")
@@ -118,7 +118,7 @@ class Tokenizer:
         return learnt
 
     def _fit(self, gold: GoldText) -> float:
-        """Set the threshold to what gives the best sentences; return their F1."""
+        """Set the threshold that gives the best sentences; return their F1."""
         wanted = {(sentence[0].start, sentence[-1].end) for sentence in gold.sentences if sentence}
         scores = []
         for threshold in THRESHOLDS:
@@ -144,7 +144,7 @@ class Tokenizer:
     def _sentences(
         self, text: str, starts: array[int], ends: array[int], scanner: SentenceScanner
     ) -> list[list[Token]]:
-        """Return the sentences that the tokens make."""
+        """Group the tokens into sentences."""
         known = self._words
         sentences = []
         tokens: list[Token] = []
@@ -165,12 +165,12 @@ class Tokenizer:
         return sentences
 
     def stream(self, chunks: Iterable[str]) -> Iterator[tuple[str, list[list[Token]]]]:
-        """Give an endless text piece by piece, each with its sentences, whose offsets count from its beginning.
+        """Yield an endless text piece by piece, each with its sentences, whose offsets count from its beginning.
 
-        A piece ends with a blank line as soon as one is there. Where none comes it ends with a sentence after which
-        so much text has come that no more can change it: the features of a sentence's end look at AHEAD tokens after
-        it and at nothing before the sentence, those of a token's end at its chunk (what stands between white space)
-        and the beginning of the next. Sentences and chunks have a largest size, so memory stays flat.
+        A piece ends with a blank line as soon as there is one. Where none comes it ends with a sentence followed by so
+        much text that further text cannot change it: the features of a sentence's end look at AHEAD tokens after it and
+        at nothing before the sentence, those of a token's end at its chunk (what is between white space) and the
+        beginning of the next. Sentences and chunks have a largest size, so memory stays flat.
         """
         text = ""
         searched = 0
@@ -202,12 +202,12 @@ class Tokenizer:
         return self._arrays
 
     def settings(self) -> dict[str, Any]:
-        """Return all else, as JSON knows it."""
+        """Return everything else, as plain data for JSON."""
         return self._settings
 
     @classmethod
     def load(cls, arrays: Mapping[str, Any], settings: Mapping[str, Any]) -> Tokenizer:
-        """Make the tokenizer anew from its arrays and settings."""
+        """Rebuild the tokenizer from its arrays and settings."""
         return cls(arrays, settings)
 
 

@@ -16,7 +16,7 @@ except ModuleNotFoundError:
     from tanglewood.core.uncompiled import cython
 
 BATCH = 200  # examples for which there is room in the table of weights
-EXAMPLE = 5  # numbers an example, as in tokens_core: the place comes first, then what its features need
+EXAMPLE = 5  # numbers per example, as in tokens_core: the place comes first, then what its features need
 CUTS, STOPS, SPLITS = range(3)  # what is learnt: where tokens end, where sentences end, which tokens are several words
 
 
@@ -34,9 +34,9 @@ class Teacher:
         self.score = array("f", bytes(4))
 
     def epoch(self, examples: array[int], gold: array[int], kind: int, rng: Random) -> tuple[int, int]:
-        """Go through examples of one kind, shuffled; return how many were mistaken, and how many they are.
+        """Go through examples of one kind, shuffled; return how many were mistaken, out of how many.
 
-        gold says of each place or token what is true of it.
+        ``gold`` says of each place or token what is true of it.
         """
         order = list(range(len(examples) // EXAMPLE))
         rng.shuffle(order)

@@ -1,7 +1,7 @@
 """The compiled part of the tokenizer that finds tokens: chunks of a text, and the features of a token's end.
 
-A *chunk* is what stands between white space, at most MOST_CHUNK characters of it. Features of a place within a chunk
-look at the chunk and at the first characters of the next one only.
+A *chunk* is what is between white space, at most MOST_CHUNK characters of it. Features of a place within a chunk
+look only at the chunk and at the first characters of the next one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ try:
 except ModuleNotFoundError:
     from tanglewood.core.uncompiled import cython
 
-CLASS_BITS = 5  # a character is its small letter, then its class
+CLASS_BITS = 5  # a character is its lowercase form, then its class
 CLASS_MASK = 31
 LOWER, DIGIT, MARK = 1, 4, 5
 NEWLINE = 10
@@ -25,7 +25,7 @@ MOST_SPACE = 1000  # characters of white space that end a paragraph, as a blank 
 LONGEST = 24  # characters of a word that its features see
 TOGETHER, SPACE, SPACES, NEW_LINE, NEW_PARAGRAPH = range(5)  # what follows a token
 LOW_BITS, SPREAD = 0xFFFFFFFF, 0x9E3779B1
-EXAMPLE = 5  # numbers a place where a token may end: place, begin and end of its chunk, begin of its token, next chunk
+EXAMPLE = 5  # numbers per place where a token may end: place, start and end of chunk, start of token, next chunk
 
 
 class TokenScanner:
@@ -45,7 +45,7 @@ class TokenScanner:
         self.n_examples = 0
 
     def use(self, codes: memoryview, table: array[int]) -> None:
-        """Turn to a text, given as its code points, with a table of all characters in it."""
+        """Switch to a text, given as its code points, with a table of all characters in it."""
         self.size = len(codes)
         self.codes = codes
         self.characters = array("i", bytes(4 * self.size + 4))
@@ -60,7 +60,7 @@ class TokenScanner:
             self.characters[i] = table[self.codes[i]]
 
     def _low(self, i: int) -> int:
-        """Small letter of a character of the chunk, 0 outside of it."""
+        """Lowercase form of a character of the chunk, 0 outside it."""
         return self.characters[i] >> CLASS_BITS if self.begin <= i < self.end else 0
 
     def _class(self, i: int) -> int:
@@ -74,7 +74,7 @@ class TokenScanner:
         return value
 
     def _letters(self, first: int, last: int) -> int:
-        """Hash of small letters."""
+        """Hash of characters in lowercase."""
         hashed = last - first
         for i in range(first, last):
             hashed = ((hashed ^ (self.characters[i] >> CLASS_BITS)) * SPREAD) & LOW_BITS
@@ -209,7 +209,7 @@ class TokenScanner:
         )
 
     def _gap(self, i: int) -> int:
-        """Pass over white space from i on, up to ``self.begin``; return what it is."""
+        """Skip white space from i on, up to ``self.begin``; return what kind of gap it is."""
         start = i
         lines = 0
         while i < self.size and self.characters[i] & CLASS_MASK == 0:

@@ -12,7 +12,7 @@ def lift(heads: "array[int]") -> "array[int]":
 
     While the tree is non-projective, the smallest non-projective arc (shortest, then leftmost left end) is lifted: its
     dependent moves to its head's head. ``heads`` is an ``array('i')`` over nodes 0..n, with -1 at 0; TreeError if
-    it forms no tree. An arc is non-projective if its head does not dominate every word between its two ends.
+    it is not a tree. An arc is non-projective if its head does not dominate every word between its two ends.
     """
     return lift_and_mark(heads)[0]
 
@@ -22,7 +22,7 @@ def lift_and_mark(heads: "array[int]") -> "tuple[array[int], array[int]]":
     lifted = array("i", heads)
     nonprojective = array("i", bytes(4 * len(heads)))
     passed = array("i", bytes(4 * len(heads)))
-    # Compiled code would loop for ever on a cycle and read foreign memory for a head out of range.
+    # Compiled code would loop for ever on a cycle and read outside the array for a head out of range.
     if word := offender(lifted):
         raise TreeError(describe_problem(lifted, word))
     _lift(lifted, nonprojective, passed, len(heads) - 1)

@@ -103,7 +103,7 @@ def projectivize(tree: Tree, scheme: Scheme | str = "head+path") -> Tree:
     heads, passed = lift_and_mark(tree.heads)
     if heads == tree.heads:
         return tree
-    # Each lift goes up the tree, so a word was lifted exactly if its head is another one.
+    # Each lift goes up the tree, so a word was lifted exactly if its head has changed.
     labels = [
         scheme.decorate(Decoration(label, None if head == old else tree.labels[old], passed[word] == 1))
         for word, (label, head, old) in enumerate(zip(tree.labels, heads, tree.heads, strict=True))
@@ -204,7 +204,7 @@ def _scheme(scheme: Scheme | str) -> Scheme:
 
 
 def scheme_of(labels: Iterable[str], separator: str = "|", mark: str = "%") -> Scheme:
-    """Return the scheme that decorated the labels of a sentence, as they tell it themselves; `head` if none is."""
+    """Return the scheme that decorated the labels of a sentence, judging by these; `head` if none is decorated."""
     decorations = [Scheme("head+path", separator, mark).undecorate(label) for label in labels]
     if any(decoration.origin == "" for decoration in decorations):
         return Scheme("path", separator, mark)

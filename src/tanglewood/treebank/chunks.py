@@ -15,7 +15,7 @@ def in_chunks(
     *,
     most: int = CHUNK_WORDS,
 ) -> Iterator[list[Item]]:
-    """Group sentences, whose size is their number of words, into what is worked on together."""
+    """Group sentences into chunks that are worked on together; the size of a sentence is its number of words."""
     chunk: list[Item] = []
     words = 0
     for sentence in sentences:

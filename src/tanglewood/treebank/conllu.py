@@ -26,10 +26,10 @@ def read(
 ) -> Iterator[Sentence]:
     """Read the sentences of a file one by one: a path, "-" for standard input, or a binary file; gzip and xz too.
 
-    A malformed sentence raises a FormatError, one whose heads form no tree a TreeError; with ``on_error`` the error
-    is handed to it instead, the sentence left out and reading goes on. Compressed data that breaks off always raises.
-    With ``trees=False`` heads may be missing ("_") or form no tree. Whether the file is CoNLL-U or CoNLL-X is seen
-    from its first sentence. Several roots are legal.
+    A malformed sentence raises a FormatError, one whose heads do not form a tree a TreeError; with ``on_error`` that is
+    called with the error instead, the sentence is left out and reading continues. Compressed data that breaks off
+    always raises. With ``trees=False`` heads may be missing ("_") or not form a tree. The first sentence shows whether
+    the file is CoNLL-U or CoNLL-X. Several roots are legal.
     """
     check_source(source)
     return _read(source, on_error, trees=trees)
@@ -63,7 +63,7 @@ class Batch(NamedTuple):
     blocks: list[tuple[int, bytes]]
 
     def tagged(self, tagging: "Filling") -> "list[Sentence | LocatedError]":
-        """Return the sentences, with tags if they are to be filled in, and what is wrong with those that are none."""
+        """Return the sentences, with tags filled in if that was asked for, and the errors of malformed ones."""
         items: list[Sentence | LocatedError] = []
         for line, block in self.blocks:
             try:
@@ -76,23 +76,23 @@ class Batch(NamedTuple):
 
 
 class Filling(Protocol):
-    """What fills in the tags of sentences, if that was asked for."""
+    """Fills in the tags of sentences, if that was asked for."""
 
     def filled(self, items: "Sequence[Sentence | LocatedError]") -> "list[Sentence | LocatedError]":
         """Return the sentences with their tags, and errors as they are."""
 
 
 def read_batches(source: Source) -> Iterator[Batch]:
-    """Read the blocks of sentences, not looked into; :func:`parse_block` does that."""
+    """Read the blocks of sentences without looking into them; :func:`parse_block` does that."""
     with opened(source) as (stream, name):
         yield from _batches(stream, name)
 
 
 def _batches(stream: BinaryIO, name: str) -> Iterator[Batch]:
-    """Give the blocks of sentences, from a file many at a time, from a pipe as many as are there.
+    """Yield the blocks of sentences: from a file many at a time, from a pipe as many as are there.
 
-    Blank lines go with the sentence before them. From a pipe a sentence comes as soon as its blank line is there, for
-    whoever writes it may wait for our answer; further blank lines then go with the sentence after them.
+    Blank lines go with the sentence before them. From a pipe a sentence comes as soon as its blank line is there, since
+    the writer may be waiting for our answer; further blank lines then go with the sentence after them.
     """
     at_once = not stream.seekable()
     read_some: Callable[[int], bytes] = getattr(stream, "read1", stream.read)
@@ -218,7 +218,7 @@ def _id_problem(text: str, size: int) -> str:
 def write(sentences: "SentenceSource", target: Source) -> int:
     """Write sentences one by one to a path (.gz and .xz compressed), "-" for standard output, or a binary file.
 
-    They come from wherever :func:`sentences_from` takes them, and need no trees.
+    They come from anything that :func:`sentences_from` takes, and need no trees.
 
     A path is written under another name in the same folder and renamed at the end, so that it never holds half a
     file and may be the file the sentences are read from. Returns the number of sentences.
@@ -230,13 +230,13 @@ def write(sentences: "SentenceSource", target: Source) -> int:
         for block in joined(sentence.to_bytes() for sentence in sentences_from(sentences, trees=False)):
             out.write(block)
             if out is sys.stdout.buffer:
-                out.flush()  # who reads our pipe may wait for this sentence before writing the next
+                out.flush()  # the reader of our pipe may wait for this sentence before it writes the next
             count += 1
     return count
 
 
 def joined(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Give the blocks of sentences as they follow each other in one file.
+    """Yield the blocks of sentences as they follow each other in one file.
 
     Sentences may come from several files: only the first keeps its byte order mark, and a blank line must end each but
     the last.
@@ -259,7 +259,7 @@ def _missing_end(block: bytes) -> bytes:
 def convert(sentence: Sentence, to: str) -> Sentence:
     """Return the sentence in the format ``to``, "conllu" or "conllx"; itself if it is in that format already.
 
-    CoNLL-X knows no ranges, empty nodes, DEPS, MISC or comments and no spaces in words, so these are lost; the
+    CoNLL-X has no ranges, empty nodes, DEPS, MISC or comments and no spaces in words, so these are lost; the
     projective head and label of CoNLL-X go into MISC.
     """
     if to not in FORMATS:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Doc:
     """A text that was split into sentences; ``text`` is the raw text as it was given.
 
-    Going through a document gives its sentences, and so does indexing it from 0.
+    Iterating over a document gives its sentences, and so does indexing it from 0.
     """
 
     __slots__ = ("sentences", "text")
@@ -58,7 +58,7 @@ class Doc:
         return {"text": self.text, "sentences": [sentence.to_dict() for sentence in self.sentences]}
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """Return one flat dictionary a word, all with the same keys; ``sentence`` counts the sentences from 1."""
+        """Return one flat dictionary per word, all with the same keys; ``sentence`` counts the sentences from 1."""
         return [row for number, sentence in enumerate(self.sentences, 1) for row in sentence_rows(sentence, number)]
 
     def to_conllu(self) -> str:
@@ -74,7 +74,7 @@ class Doc:
     def save(self, target: Source, format: str | None = None, *, tags: bool = False) -> None:  # noqa: A002
         """Write the sentences to a file in the format that its name ends in (``.conllu``, ``.json``, ``.html``, ...).
 
-        ``format`` names another one; a path is replaced only when all went well. ``tags`` is for drawings.
+        ``format`` names another one; a path is replaced only if all goes well. ``tags`` is for drawings.
         """
         from tanglewood.show.formats import Look, save
 

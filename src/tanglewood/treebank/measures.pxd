@@ -1,4 +1,4 @@
-# Views are declared as strings because a slice is no expression Python could read in a decorator.
+# Views are declared as strings because a slice is not an expression that Python could read in a decorator.
 cimport cython
 
 cpdef object zeros(int size)

@@ -2,7 +2,7 @@
 
 Every function takes ``heads``, an ``array('i')`` of length n + 1 with ``heads[0] == -1``. All but :func:`offender`
 expect a tree rooted in node 0. Nothing here is recursive, so a chain of any length is fine.
-Compiled with the types in measures.pxd, where a negative index would read foreign memory.
+Compiled with the types in measures.pxd, where a negative index would read outside the array.
 """
 
 from array import array
@@ -14,7 +14,7 @@ def zeros(size: int) -> "array[int]":
 
 
 def offender(heads: "array[int]") -> int:
-    """Return the first word because of which ``heads`` is no tree rooted in 0, or 0 if it is one.
+    """Return the first word because of which ``heads`` is not a tree rooted in 0, or 0 if it is one.
 
     A head out of range or a self-loop comes before a longer cycle; of a cycle, the smallest word is given.
     """

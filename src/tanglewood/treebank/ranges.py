@@ -11,7 +11,7 @@ RANGE = re.compile(rb"^(?:\xef\xbb\xbf)?([1-9]\d*)-([1-9]\d*)\t([^\t\n]*)\t(?:[^
 
 
 def multiword_ranges(sentence: Sentence) -> Iterator[tuple[int, int, str, str]]:
-    """Give the first and the last word of each multiword token, its form and its last column."""
+    """Yield the first and the last word of each multiword token, its form and its last column."""
     for match in RANGE.finditer(sentence.to_bytes()):
         low, high, form, misc = match.groups()
         yield int(low), int(high), form.decode(), misc.removesuffix(b"\r").decode()

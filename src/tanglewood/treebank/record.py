@@ -1,4 +1,4 @@
-"""A sentence as plain data: nested for JSON, or one flat row a word for tables."""
+"""A sentence as plain data: nested for JSON, or one flat row per word for tables."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def token_range(misc: str) -> tuple[int, int] | None:
 
 
 def offsets(sentence: Sentence) -> list[tuple[int, int] | None]:
-    """Return where each word begins and ends in the text; the words of a multiword token are where that is."""
+    """Return where each word begins and ends in the text; the words of a multiword token are where the token is."""
     found = [token_range(misc) for misc in sentence.misc]
     for first, last, _, misc in multiword_ranges(sentence):
         found[first - 1 : last] = [own or token_range(misc) for own in found[first - 1 : last]]
@@ -75,7 +75,7 @@ def sentence_dict(sentence: Sentence) -> dict[str, Any]:
 def sentence_rows(sentence: Sentence, number: int = 1) -> list[dict[str, Any]]:
     """Return a row for each word, with all of ROW_COLUMNS; what is not known is None.
 
-    ``number`` is that of the sentence. Features stand in one text as in the file.
+    ``number`` is that of the sentence. Features are one string, as in the file.
     """
     crossing = _nonprojective(sentence)
     sent_id = sentence.sent_id
@@ -116,7 +116,7 @@ def _columns(row: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _misc(column: str) -> dict[str, Any]:
-    """Return the last column; where a word stands in the text as two numbers."""
+    """Return the last column, with the place of a word in the text as two numbers."""
     place = token_range(column)
     found = pairs(column)
     sure = confidence(found)

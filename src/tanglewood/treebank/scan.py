@@ -30,7 +30,7 @@ def _find(data: bytes, byte: int, start: int, end: int) -> int:
 
 
 def _column(data: bytes, start: int, end: int, steps: int) -> int:
-    """Return where the column begins that is so many columns further on; ``end + 1`` if there is none."""
+    """Return where the column that is ``steps`` columns further on begins; ``end + 1`` if there is none."""
     for _ in range(steps):
         start = _find(data, TAB, start, end) + 1
         if start > end:
@@ -98,8 +98,8 @@ def block_ends(data: bytes, skip: int, at_once: bool, whole: bool) -> list[tuple
 def scan(data: bytes, start: int, n_lines: int) -> tuple[array[int], array[int], list[tuple[int, int, int, int]]]:
     """Return the spans of the words 1, 2, ... of a block, their heads, and all other lines.
 
-    A head that is no number is -1, "_" is MISSING; ``heads[0]`` is -1. Of another line come its index, the number of
-    words before it, and where it begins and ends. The first ``start`` bytes are passed over.
+    A head that is not a number is -1, "_" is MISSING; ``heads[0]`` is -1. Every other line is given by its index, the
+    number of words before it, and where it begins and ends. The first ``start`` bytes are skipped.
     """
     all_spans = spans = array("i", bytes(4 * FIELDS * n_lines))
     all_heads = heads = array("i", bytes(4 * (n_lines + 1)))

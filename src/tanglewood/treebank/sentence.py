@@ -18,12 +18,12 @@ ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 BLANK = " \t\r\n\x0b\x0c"  # what bytes.isspace() takes for white space
 BOM = "\ufeff".encode()
 SPAN_PLACE, SPAN_LINE, SPAN_FORM, SPAN_HEAD, SPAN_DEPREL, SPAN_DEPS, SPAN_END, SPAN_FIELDS = range(8)
-MOST_KEPT = 10_000  # different labels whose text is remembered,
-LONGEST_KEPT = 100  # if it is no longer than so many bytes
+MOST_KEPT = 10_000  # most different labels whose text is remembered
+LONGEST_KEPT = 100  # most bytes of such a label
 
 
 class _Texts(dict[bytes, str]):
-    """Decodes bytes that come again and again, and remembers them."""
+    """Decodes bytes that occur again and again, and remembers them."""
 
     def __missing__(self, data: bytes) -> str:
         text = data.decode()
@@ -48,7 +48,7 @@ def number_of(text: str) -> int:
 def scan_block(
     data: bytes, *, may_begin: bool = True
 ) -> "tuple[array[int], array[int], list[tuple[int, int, int, int]]]":
-    """Find the words of a block; a byte order mark is passed over where a file may begin. See :func:`scan`."""
+    """Find the words of a block; a byte order mark is skipped where a file may begin. See :func:`scan`."""
     return scan(data, len(BOM) if may_begin and data.startswith(BOM) else 0, data.count(b"\n") + 1)
 
 
@@ -61,7 +61,7 @@ def comment_value(lines: Iterable[str], key: str) -> str | None:
             if match:
                 return line[match.end() :].strip()
         elif line.strip(BLANK + "\ufeff"):
-            break  # comments stand above the words only
+            break  # there are comments above the words only
     return None
 
 
@@ -74,9 +74,9 @@ class Sentence:
     each. ``line`` is the number in ``file`` of the first comment or word, ``format`` "conllu" or "conllx".
     Lines and words are for reading; :meth:`with_tree` gives a changed copy.
 
-    Going through a sentence, or indexing it from 0, gives each :class:`Word` with its columns, head and children.
+    Iterating over a sentence, or indexing it from 0, gives each :class:`Word` with its columns, head and children.
 
-    What is kept is the block as it was read, and where in it the words are; all else is cut out when asked for.
+    What is kept is the block as it was read, and where in it the words are; the rest is cut out when it is asked for.
     """
 
     __slots__ = (
@@ -207,7 +207,7 @@ class Sentence:
         return [word[index] for word in self.words]
 
     def form_to_feats(self) -> list[bytes]:
-        """Return the second to sixth column of each word as they stand in the file, with the tabs between them."""
+        """Return the second to sixth column of each word as in the file, with the tabs between them."""
         return slices(self._data, self.spans, SPAN_FORM, SPAN_HEAD, 1)
 
     @property
@@ -237,7 +237,7 @@ class Sentence:
 
     @property
     def deprels(self) -> list[str]:
-        """The labels as they stand in the file."""
+        """The labels as they are in the file."""
         return [_TEXTS[label] for label in slices(self._data, self.spans, SPAN_DEPREL, SPAN_DEPS, 1)]
 
     @property
@@ -273,7 +273,7 @@ class Sentence:
 
     @property
     def tree(self) -> Tree:
-        """The tree of the sentence; a TreeError says where the heads are missing or form none."""
+        """The tree of the sentence; a TreeError says where heads are missing or do not form one."""
         return Tree._checked(self.heads()[:], ["", *self.deprels])
 
     @property
@@ -285,7 +285,7 @@ class Sentence:
         return self._nonprojective
 
     def check_heads_written(self) -> None:
-        """Raise a FormatError if a head is neither a number nor "_"; whether they form a tree is not asked."""
+        """Raise a FormatError if a head is neither a number nor "_"; whether they form a tree is not checked."""
         if -1 in self._heads[1:]:
             raise self._head_error(self._heads, self._heads.index(-1, 1))
 
@@ -399,7 +399,7 @@ class Sentence:
         return sentence_dict(self)
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """Return one flat dictionary a word, all with the same keys, for tables and data frames."""
+        """Return one flat dictionary per word, all with the same keys, for tables and data frames."""
         from tanglewood.treebank.record import sentence_rows
 
         return sentence_rows(self)

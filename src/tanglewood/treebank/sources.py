@@ -15,9 +15,9 @@ SentenceSource = str | Path | BinaryIO | Iterable[Sentence | str | Path]
 
 
 def sentences_from(source: SentenceSource, *, trees: bool = True) -> Iterator[Sentence]:
-    """Give the sentences one by one; what can be none is refused at once, with an ArgumentError.
+    """Yield the sentences one by one; what cannot hold sentences is refused at once, with an ArgumentError.
 
-    With ``trees=False`` heads in files may be missing or form no tree.
+    With ``trees=False`` heads in files may be missing or not form a tree.
     """
     if isinstance(source, Sentence):
         raise ArgumentError("one sentence was given where several are expected; [sentence] is a list of one")

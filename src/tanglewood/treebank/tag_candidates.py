@@ -1,6 +1,6 @@
-"""Several tags for a word, as a first tagger leaves them to a parser: written to MISC, ``TagChoices=NOUN:0,VERB:2.31``.
+"""Tag candidates of words, left to the parser by a first tagger: written to MISC as ``TagChoices=NOUN:0,VERB:2.31``.
 
-The first tag is the tagger's own; the number says by how much a tag is behind the best (logarithms of probabilities).
+The first tag is the tagger's own; the number says how far a tag is behind the best, in log-probability.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ TagCandidate = tuple[str, float]
 
 
 def write_candidates(choices: Sequence[TagCandidate]) -> str:
-    """Return the choices of a word as text; in tags all but letters, digits and a few signs is percent-encoded."""
+    """Return the candidates of a word as text; in tags all but letters, digits and a few signs is percent-encoded."""
     return ",".join(f"{quote(tag, safe='')}:{behind:.2f}" for tag, behind in choices)
 
 
 def read_candidates(misc: str) -> list[TagCandidate]:
-    """Return the choices that a MISC column has, the first tag first; those that cannot be read are passed over."""
+    """Return the candidates in a MISC column, the tagger's own tag first; those that cannot be read are ignored."""
     for part in misc.split("|"):
         key, _, text = part.partition("=")
         if key == KEY:
@@ -34,17 +34,17 @@ def _is_number(text: str) -> bool:
 
 
 def with_candidates(sentence: Sentence, choices: Sequence[Sequence[TagCandidate]]) -> Sentence:
-    """Return a copy whose words have these choices in MISC."""
+    """Return a copy whose words have these candidates in MISC."""
     return sentence.with_misc(KEY, [write_candidates(word) for word in choices])
 
 
 def with_first_candidates(sentence: Sentence, column: str) -> Sentence:
-    """Return a copy with the tagger's own tags in a column (upos or xpos), and without choices."""
+    """Return a copy with the tagger's own tags in a column (upos or xpos), and without candidates."""
     columns = {name: getattr(sentence, name) for name in ("lemmas", "upos", "xpos", "feats")}
     columns[column] = [read_candidates(misc)[0][0] for misc in sentence.misc]
     return without_candidates(sentence.with_columns(*columns.values()))
 
 
 def without_candidates(sentence: Sentence) -> Sentence:
-    """Return a copy without choices in MISC, or the sentence itself if there are none."""
+    """Return a copy without candidates in MISC, or the sentence itself if there are none."""
     return sentence.without_misc(KEY)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def cycle_of(heads: Sequence[int], word: int) -> list[int]:
-    """Return the words met from ``word`` along ``heads`` until one comes again; ``word`` must lie on a cycle."""
+    """Return the words met from ``word`` along ``heads`` until one repeats; ``word`` must lie on a cycle."""
     cycle = [word]
     while heads[cycle[-1]] != word:
         cycle.append(heads[cycle[-1]])
@@ -73,7 +73,7 @@ class Tree:
         return len(self.heads) - 1
 
     def __call__(self) -> NoReturn:
-        """Say how a sentence is asked for its tree: ``sentence.tree()`` was the way before."""
+        """Explain how to get the tree of a sentence: ``sentence.tree()`` was the old way."""
         raise TypeError("a sentence's tree is a property: write sentence.tree, without parentheses")
 
     def __bool__(self) -> bool:
@@ -95,7 +95,7 @@ class Tree:
         return [word for word, head in enumerate(self.heads) if head == 0]
 
     def arcs(self) -> Iterator[tuple[int, str, int]]:
-        """Return every arc as (head, label, dependent), by dependent."""
+        """Yield every arc as (head, label, dependent), in the order of the dependents."""
         for word in range(1, len(self.heads)):
             yield self.heads[word], self.labels[word], word
 
@@ -135,7 +135,7 @@ class Tree:
         return max(self.arc_degrees(reading))
 
     def edge_degree(self) -> int:
-        """Return the edge degree of Kuhlmann and Nivre (2006): another name of ``degree(2006)``."""
+        """Return the edge degree of Kuhlmann and Nivre (2006): another name for ``degree(2006)``."""
         return self.degree(2006)
 
     def gap_degree(self) -> int:

@@ -7,9 +7,9 @@ from tanglewood.treebank.sentence import DEPREL, FEATS, FORM, LEMMA, MISC, UPOS,
 
 
 class Word:
-    """A word of a sentence: a view that has the sentence and the word's number, and looks up all else when asked.
+    """A word of a sentence: a view that has the sentence and the word's number, and looks up the rest when asked.
 
-    ``id`` counts from 1, as in the file. Columns are given as they stand there, with "_" for nothing. What needs a
+    ``id`` counts from 1, as in the file. Columns are given as they are there, with "_" for nothing. What needs a
     tree (``head``, ``children``, ``is_nonprojective``) raises a TreeError where the sentence has none. Two words are
     equal if they are the same word of the same sentence.
     """
@@ -54,7 +54,7 @@ class Word:
 
     @property
     def xpos(self) -> str:
-        """The tag of the language; in CoNLL-X the fine-grained one."""
+        """The language-specific tag; in CoNLL-X the fine-grained one."""
         return self._column(XPOS)
 
     @property
@@ -91,7 +91,7 @@ class Word:
 
     @property
     def start(self) -> int | None:
-        """Where the word begins in the raw text, in characters; its token does if that has several words.
+        """Where the word, or its multiword token, begins in the raw text, in characters.
 
         None if the last column does not say so (``TokenRange=``).
         """
@@ -100,7 +100,7 @@ class Word:
 
     @property
     def end(self) -> int | None:
-        """Where the word, or its token, ends in the raw text: the number of the character after it."""
+        """Where the word, or its multiword token, ends in the raw text: the number of the character after it."""
         place = self.sentence.offsets[self.id - 1]
         return None if place is None else place[1]
 

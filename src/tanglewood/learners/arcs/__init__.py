@@ -1,1 +1,1 @@
-"""The arcs learner: a linear model of arcs, trained with its decoder."""
+"""The arcs learner: a linear graph-based model, trained with its decoder."""

@@ -1,7 +1,7 @@
-"""The compiled part of the arc learner: scores of all arcs of a sentence, and learning from one sentence at a time.
+"""The compiled part of the arcs learner: scores of all arcs of a sentence, and learning from one sentence at a time.
 
-The score of an arc is that of its head, given the direction, that of its dependent, likewise, and that of both
-together, and in it is the score of the best label. So a tree's value is that of its best labelled tree.
+The score of an arc is the sum of a score of its head and one of its dependent, both given the direction, and one of
+both together; the score of the best label is included. So a tree's value is that of its best labelled tree.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class ArcFeatures:
         self.most_keys = max(self.heads.most_keys, self.words.most_keys, self.pairs.most_keys)
 
     def use(self, table: WordTable, offset: int) -> None:
-        """Turn to a sentence whose node 0 is in this place of the table."""
+        """Switch to the sentence whose node 0 is at this place in the table."""
         self.heads.use(table, offset)
         self.words.use(table, offset)
         self.pairs.use(table, offset)
 
     def _of_head(self, s: State, head: int, to_right: int) -> int:
-        """Look up what a head says of all its arcs in one direction."""
+        """Look up the features that all arcs of a head in one direction share."""
         return self.heads._extract(s, head, head + 1 if to_right else head - 1, 0)
 
     def _of_word(self, s: State, word: int, to_right: int) -> int:
@@ -48,7 +48,7 @@ class ArcFeatures:
 
 
 class ArcScorer:
-    """Scores the arcs of one sentence at a time; its children have the weights."""
+    """Scores the arcs of one sentence at a time; subclasses have the weights."""
 
     def __init__(self, templates: ArcTemplates, actions: Actions) -> None:
         self.arcs = ArcFeatures(templates.arcs)
@@ -64,7 +64,7 @@ class ArcScorer:
         self.head_cost = self.label_cost = self.gold_value = 0.0
 
     def use(self, table: WordTable, offset: int, state: State) -> None:
-        """Turn to a sentence whose node 0 is in this place of the table; the state may have a stacked parser's tree."""
+        """Switch to the sentence whose node 0 is at this place; the state may have a stacked parser's tree."""
         self.arcs.use(table, offset)
         self.labels.use(table, offset)
         self.state = state
@@ -75,13 +75,13 @@ class ArcScorer:
         self.word_labels = array("f", bytes(4 * nodes * self.n_labels))
 
     def _weigh_arcs(self, features: FeatureSet, count: int, out: array[float]) -> None:
-        """Write the score that the features of an arc have."""
+        """Write the score that the features of an arc give it."""
 
     def _weigh_labels(self, features: FeatureSet, count: int, out: array[float]) -> None:
         """Write the score that the features of an arc give every label."""
 
     def _weigh_ends(self) -> None:
-        """Score what each node says of arcs that it is one end of."""
+        """Score each node as the head and as the dependent of arcs."""
         for node in range(self.state.n + 1):
             for to_right in range(2):
                 place = 2 * node + to_right
@@ -102,7 +102,7 @@ class ArcScorer:
                     self.word_labels[place + label] = self.label_scores[label]
 
     def _best_label(self, head: int, word: int) -> int:
-        """Find the best label of an arc; its score, cost and all, is in ``label_scores``."""
+        """Find the best label of an arc; its score, cost included, is in ``label_scores``."""
         to_right = 1 if word > head else 0
         first = (2 * head + to_right) * self.n_labels
         second = (2 * word + to_right) * self.n_labels
@@ -172,7 +172,7 @@ class ArcCore(ArcScorer):
 
 
 class ArcTrainer(ArcScorer):
-    """Moves the weights until the gold tree leads every other by what that one gets wrong (MIRA, one best tree)."""
+    """Moves the weights so that the gold tree leads any other by as much as that one gets wrong (1-best MIRA)."""
 
     def __init__(
         self,
@@ -201,7 +201,7 @@ class ArcTrainer(ArcScorer):
         self.learnt_labels._score(features.keys, count, out)
 
     def _change_arc(self, head: int, word: int, other: int, step: float) -> int:
-        """Change the weights of an arc that is to take or give up the place of one from another head.
+        """Change the weights of an arc that should replace, or be replaced by, one from another head.
 
         Return how many features the two do not share; a step of 0 only counts them.
         """
@@ -260,7 +260,7 @@ class ArcTrainer(ArcScorer):
                     self._change_weights(labels, self.most if step > self.most else step)
 
     def learn(self, heads: Sequence[int], labels: Sequence[int], decoder: Decoder) -> None:
-        """Learn from the sentence that was turned to; gold heads and labels are indexed by node."""
+        """Learn from the current sentence; gold heads and labels are indexed by node."""
         n = self.state.n
         self.gold_heads = array("i", heads)
         self.gold_labels = array("i", labels)
@@ -277,5 +277,5 @@ class ArcTrainer(ArcScorer):
 
 
 def label_table(n: int) -> memoryview[int]:
-    """Return a table of label numbers of arcs between n words and 0."""
+    """Return a table for the label numbers of all arcs among n words and 0."""
     return memoryview(array("i", [-1]) * (n + 1) ** 2).cast("B").cast("i", (n + 1, n + 1))

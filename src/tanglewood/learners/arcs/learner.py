@@ -1,7 +1,8 @@
-"""The arc learner: a linear model of arcs and their labels, trained with the decoder that it will be used with.
+"""The arcs learner: a linear model of arcs and their labels, trained with the decoder that it will be used with.
 
-Every tree is the sum of its arcs (McDonald, Crammer & Pereira 2005), so that exact search is possible. After each
-sentence the weights move just so far that the gold tree leads the best other tree by what that one gets wrong.
+The score of a tree is the sum of its arcs' scores (McDonald, Crammer & Pereira 2005), so that exact search is possible.
+After each sentence the weights move just far enough that the gold tree leads the best other tree by as much as that one
+gets wrong.
 """
 
 from __future__ import annotations
@@ -69,8 +70,8 @@ class ArcWorkspace:
 class ArcModel(TableModel):
     """Scores arcs and labels.
 
-    The margins that it learns are not probabilities; divided by the ``temperature`` they come closest to logarithms of
-    such.
+    The margins that it learns are not probabilities; divided by the ``temperature`` they come closest to
+    log-probabilities.
     """
 
     templates: ArcTemplates
@@ -95,7 +96,7 @@ class ArcModel(TableModel):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Scores of arcs."""
+        """The model scores arcs."""
         return Capabilities(scores_arcs=True, beam=False, calibrated=self.calibrated, stacked=self.stacked)
 
     def workspace(self) -> ArcWorkspace:
@@ -103,12 +104,12 @@ class ArcModel(TableModel):
         return ArcWorkspace(self)
 
     def settings(self) -> dict[str, Any]:
-        """Return templates, scales, and what else the model knows."""
+        """Return templates, scales, and whatever else the model needs."""
         return {**TableModel.settings(self), **self._state()}
 
     @classmethod
     def load(cls, actions: Actions, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> ArcModel:
-        """Make the model anew from its arrays and settings."""
+        """Rebuild the model from its arrays and settings."""
         templates = ArcTemplates.of(settings["templates"])
         state = {name: settings[name] for name in ("stacked", "temperature", "calibrated")}
         return cls(actions, templates, arrays, settings["scales"], **state)
@@ -117,7 +118,7 @@ class ArcModel(TableModel):
         return {"stacked": self.stacked, "temperature": self.temperature, "calibrated": self.calibrated}
 
     def calibrate(self, examples: Sequence[Example]) -> None:
-        """Find the temperature that makes the gold heads of examples, not those learnt from, most probable."""
+        """Find the temperature that makes the gold heads of held-out examples most probable."""
         decoder = SpanningTree(single_root=self.actions.system.single_root)
         workspace = self.workspace()
         stacked = [example.stacked for example in examples if example.stacked is not None]
@@ -146,19 +147,19 @@ class ArcOptions:
     most: float = 0.01  # largest step of a weight
     least: float = 0.002  # share of the largest weight below which a weight is dropped
     updates: int = 1  # fewest updates of a feature that is kept
-    templates: str = ""  # a TOML file of one's own templates
+    templates: str = ""  # a TOML file with your own templates
 
     def __post_init__(self) -> None:
         if self.epochs < 1 or self.updates < 0 or self.label_cost < 0 or min(self.head_cost, self.most) <= 0:
             raise ConfigError("epochs should be 1 or more, head_cost and most more than 0, label_cost 0 or more")
 
     def resolved(self, words: int) -> ArcOptions:
-        """Return the options for so many words of training data."""
+        """Return the options for this many words of training data."""
         return self
 
 
 class ArcLearner:
-    """Learns a linear model of arcs."""
+    """Learns a linear graph-based model."""
 
     def __init__(
         self, actions: Actions, templates: ArcTemplates, options: ArcOptions, seed: int, *, stacked: bool = False
@@ -214,12 +215,12 @@ class ArcLearner:
         return ArcModel(self.actions, self.templates, arrays, scales, stacked=self.stacked)
 
     def state(self) -> tuple[Mapping[str, Any], dict[str, Any]]:
-        """Return the tables, and where the generator stands."""
+        """Return the tables, and the state of the random number generator."""
         arrays, sizes = save_tables(self._tables())
         return arrays, {**sizes, "order": list(self.rng.getstate()[1]), "time": self.trainer.time}
 
     def restore(self, arrays: Mapping[str, memoryview], data: Mapping[str, Any]) -> None:
-        """Go back to such a state."""
+        """Go back to what `state` returned."""
         self.rng.setstate((3, tuple(data["order"]), None))
         self.trainer.time = data["time"]
         restore_tables(self._tables(), arrays, data)

@@ -1,8 +1,8 @@
-"""Feature templates of arcs: what they may say, and the shipped set.
+"""Feature templates for arcs: what they may contain, and the shipped set.
 
-They are written as those of moves (templates.py), but speak of the head h and the dependent d only, and of what can be
-reached from them: ``h.next.upos``, ``d.previous.upos``. There is no configuration; in a stacked model the other
-parser's tree stands there instead: ``h-d.arc`` says whether it has this arc and with which label, ``d.label`` and
+They are written like those for moves (learners/templates.py), but refer only to the head h, the dependent d, and what
+can be reached from them: ``h.next.upos``, ``d.previous.upos``. There is no configuration; in a stacked model the other
+parser's tree takes its place: ``h-d.arc`` says whether it has this arc and with which label, ``d.label`` and
 ``d.head.upos`` are those of that tree.
 """
 
@@ -34,7 +34,7 @@ class ArcTemplates(TemplateLists):
 def by_side(templates: tuple[str, ...]) -> tuple[list[str], list[str], list[str]]:
     """Divide templates into those of the head alone, those of the dependent alone and those of both.
 
-    What is said of one end alone, and of the direction of the arc, need not be looked up again for every arc.
+    Features of one end and the direction alone need not be looked up again for every arc.
     """
     sides: tuple[list[str], list[str], list[str]] = ([], [], [])
     for text in templates:

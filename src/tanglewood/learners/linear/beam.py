@@ -1,8 +1,8 @@
 """Learning whole derivations with a beam: the perceptron of Zhang & Clark 2008, updated where it is most wrong.
 
-The beam runs beside the oracle's derivation. Where the best derivation in it is most ahead of the oracle's, counted in
-scores so far ("max-violation", Huang, Fayong & Guo 2012), the features of the one are weakened and those of the other
-strengthened, from the first move in which they differ on.
+The beam runs beside the oracle's derivation. Where its best derivation is furthest ahead of the oracle's, by the scores
+so far ("max-violation", Huang, Fayong & Guo 2012), the features of the one are weakened and those of the other
+strengthened, from the first move in which they differ.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ except ModuleNotFoundError:
 
 
 class BeamTrainer:
-    """Teaches a trainer's weights from whole derivations."""
+    """Updates a trainer's weights from whole derivations."""
 
     def __init__(self, trainer: LinearTrainer, search: Search, width: int) -> None:
         self.trainer = trainer
@@ -31,7 +31,7 @@ class BeamTrainer:
         self.beam = Beam(search, width, normalized=False)
 
     def _make_room(self, steps: int) -> None:
-        """Get ready for a sentence whose gold derivation has at most so many moves."""
+        """Get ready for a sentence whose gold derivation has at most this many moves."""
         self.gold_moves = array("i", bytes(4 * steps + 4))
         self.gold_labels = array("i", bytes(4 * steps + 4))
         self.gold_scores = array("d", bytes(8 * steps + 8))
@@ -42,7 +42,7 @@ class BeamTrainer:
         self.labels = array("i", bytes(4 * steps * self.width + 4))
 
     def _is_open(self, s: State) -> bool:
-        """Whether there is more than one legal move: where there is not, moves have no score."""
+        """Whether there is more than one legal move; where there is not, moves have no score."""
         legal = 0
         for move in range(self.search.system.n_moves):
             legal += self.search.system._is_legal(s, move, -1)
@@ -53,7 +53,7 @@ class BeamTrainer:
         return label >= 0 and self.search.system.labelled[move] != 0 and not self.search.actions._is_root_arc(s, move)
 
     def _follow_gold(self, oracle: Oracle, s: State, steps: int) -> int:
-        """Write down the oracle's derivation with its scores; return its length, or -1 if it does not get through."""
+        """Write down the oracle's derivation with its scores; return its length, or -1 if it does not reach the end."""
         s._clear()
         self.search.system._start(s)
         count = 0
@@ -86,7 +86,7 @@ class BeamTrainer:
         return count
 
     def _run_beam(self, s: State, length: int) -> int:
-        """Run the beam as long as the gold derivation; return after how many moves it is most ahead, or 0 if never."""
+        """Run the beam as long as the gold derivation; return after how many moves it leads by most, 0 if never."""
         self.beam._begin(s)
         gold = 0  # place of the gold derivation in the beam, or -1
         worst = 0
@@ -114,7 +114,7 @@ class BeamTrainer:
         return worst
 
     def _trace_back(self, step: int) -> None:
-        """Write down the best derivation of so many moves; a move of -1 means that it was finished already."""
+        """Write down the best derivation of this many moves; a move of -1 means that it was already finished."""
         place = 0
         while step > 0:
             step -= 1
@@ -147,7 +147,7 @@ class BeamTrainer:
     def _learn(self, oracle: Oracle, s: State, steps: int) -> None:
         length = self._follow_gold(oracle, s, steps)
         if length < 0:
-            return  # what the system cannot derive it need not learn
+            return  # the learner need not learn what the system cannot derive
         self.trainer.time += 1
         self.trainer.n_states += 1
         worst = self._run_beam(s, length)
@@ -167,7 +167,7 @@ class BeamTrainer:
 
     def learn(self, oracle: Oracle, s: State) -> None:
         """Learn from one sentence; the oracle is bound to its gold tree."""
-        steps = oracle.limit if oracle.limit < 8 * s.n else 8 * s.n  # longer gold derivations are passed over
+        steps = oracle.limit if oracle.limit < 8 * s.n else 8 * s.n  # longer gold derivations are skipped
         self._make_room(steps)
         self.beam.make_room(s)
         self.trainer.learnt_moves.reserve()

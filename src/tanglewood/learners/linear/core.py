@@ -26,10 +26,10 @@ class LinearScorer(MoveScorer):
         self.system = system
         self.moves = moves
         self.labels = labels
-        self.tags = tags  # it writes its keys where labels does
+        self.tags = tags  # writes its keys to the same place as labels
 
     def use(self, table: WordTable, offset: int) -> None:
-        """Turn to a sentence whose node 0 is in this place of the table."""
+        """Switch to the sentence whose node 0 is at this place in the table."""
         self.moves.use(table, offset)
         self.labels.use(table, offset)
         self.tags.use(table, offset)
@@ -114,7 +114,7 @@ class LinearTrainer(LinearScorer):
         self.learnt_labels._score(self.labels.keys, self.n_label_features, out)
 
     def _step(self, lead: float, count: int) -> float:
-        """How far to go to lead by the margin, but not too far at once (passive-aggressive, PA-I)."""
+        """How far to move the weights to lead by the margin, but not too far at once (passive-aggressive, PA-I)."""
         step = (self.margin - lead) / (2 * count)
         return self.most if step > self.most else step
 
@@ -156,7 +156,7 @@ class LinearTrainer(LinearScorer):
                 elif rival < 0 or self.move_scores[move] > self.move_scores[rival]:
                     rival = move
             if target < 0:
-                break  # the system does not cover the tree: what it cannot derive it need not learn
+                break  # the system does not cover the tree: no need to learn what it cannot derive
             label = oracle._label(s, target)
             if search.system.labelled[target] and not self.system._is_legal(s, target, label):
                 break

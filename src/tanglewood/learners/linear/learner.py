@@ -1,7 +1,7 @@
 """The linear learner: hashed feature templates and an averaged perceptron with a margin; needs no other package.
 
 Moves are scored first, labels when a move takes one. From the second epoch on the learner follows its own mistakes
-where the oracle allows it, so that it has seen what it will get into.
+where the oracle allows it, so that it knows the states they lead to.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from tanglewood.ml.word_table import WordNumbers
 from tanglewood.ml.words import Word
 from tanglewood.treebank.sentence import Sentence
 
-# Scores that were learnt one decision at a time are differences of about a margin; times this number they do as
-# logarithms of probabilities, which a beam adds up (LAS on Hungarian dev, beam of 8: 22 with 1, 75.8 with 5 and 8).
+# Scores learnt one decision at a time differ by about a margin; multiplied by this number they can serve as the
+# log-probabilities that a beam adds up (LAS on Hungarian dev, beam of 8: 22 with 1, 75.8 with 5 and 8).
 INVERSE_TEMPERATURE = 6.0
 
 
 def feature_sets(actions: Actions, templates: Templates) -> tuple[FeatureSet, FeatureSet, FeatureSet]:
-    """Return the features of moves, of labels and of tags; for all of them words have the tags given so far."""
+    """Return the features of moves, of labels and of tags; all see the tags that words have been given so far."""
     moves = FeatureSet(templates.moves, actions=actions)
     labels = FeatureSet(templates.labels, arc=True, actions=actions)
     tags = FeatureSet(templates.tags, actions=actions)
@@ -66,7 +66,7 @@ class LinearWorkspace:
 
 
 class TableModel:
-    """Averaged weights, small ones left out, as integers: a table for each name, with so many classes."""
+    """Averaged weights as integers, small ones left out: a table for each name in ``sizes``, with that many classes."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class TableModel:
 
 
 class LinearModel(TableModel):
-    """Scores moves and labels; ``beam`` is the width of the beam that it has learnt with."""
+    """Scores moves and labels; ``beam`` is the width of the beam that it was trained with."""
 
     templates: Templates
 
@@ -114,7 +114,7 @@ class LinearModel(TableModel):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Scores of moves; those learnt with a beam add up as they are."""
+        """The model scores moves; scores learnt with a beam are added up as they are."""
         return Capabilities(scores_moves=True, learnt_beam=self.beam)
 
     def workspace(self) -> LinearWorkspace:
@@ -123,7 +123,7 @@ class LinearModel(TableModel):
 
     @classmethod
     def load(cls, actions: Actions, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> LinearModel:
-        """Make the model anew from its arrays and settings."""
+        """Rebuild the model from its arrays and settings."""
         return cls(actions, Templates.of(settings["templates"]), arrays, settings["scales"], settings.get("beam", 1))
 
     def settings(self) -> dict[str, Any]:
@@ -141,7 +141,7 @@ class LinearOptions:
     explore: float = 0.85  # probability of following a mistake, from the second epoch on
     least: float = 0.004  # share of the largest weight below which a weight is dropped
     updates: int = 1  # fewest updates of a feature that is kept
-    templates: str = ""  # a TOML file of one's own templates
+    templates: str = ""  # a TOML file with your own templates
     train_beam: int = 1  # derivations kept while learning: 1 learns one decision at a time, more whole derivations
     features: str = ""  # or a feature model of the papers, with all pairs of its features
 
@@ -152,7 +152,7 @@ class LinearOptions:
             raise ConfigError("epochs should be 1 or more, margin and most more than 0, explore between 0 and 1")
 
     def resolved(self, words: int) -> LinearOptions:
-        """Return the options for so many words of training data."""
+        """Return the options for this many words of training data."""
         return self
 
 
@@ -161,8 +161,8 @@ class LinearLearner:
 
     ``margin`` is by how much the right move should lead, ``most`` the largest step of a weight; ``explore`` is the
     probability of following a mistake. Weights below ``least`` of the largest one are not kept, nor are features
-    updated less than ``updates`` times. With a ``train_beam`` wider than 1 whole derivations are learnt from, as the
-    beam finds them: no margin and no exploring then (see linear_beam.py).
+    updated fewer than ``updates`` times. With a ``train_beam`` wider than 1 it learns from whole derivations, as the
+    beam finds them, without margin or exploration (see learners/linear/beam.py).
     """
 
     def __init__(
@@ -261,7 +261,7 @@ class LinearLearner:
         return LinearModel(self.actions, self.templates, arrays, scales, self.train_beam)
 
     def state(self) -> tuple[Mapping[str, Any], dict[str, Any]]:
-        """Return the tables, and where the generators stand."""
+        """Return the tables, and the states of the random number generators."""
         trainer = self.trainer
         arrays, sizes = save_tables(self._tables())
         data: dict[str, Any] = {
@@ -274,7 +274,7 @@ class LinearLearner:
         return arrays, data
 
     def restore(self, arrays: Mapping[str, memoryview], data: Mapping[str, Any]) -> None:
-        """Go back to such a state."""
+        """Go back to what `state` returned."""
         trainer = self.trainer
         self.epochs = data["epochs"]
         self.rng.setstate((3, tuple(data["order"]), None))

@@ -1,8 +1,8 @@
 """The compiled part of the network: one hidden layer over a configuration, forwards and backwards.
 
-The encoder (network.py) gives every node a row with its product with each slot of the configuration; a state sums the
-rows of the nodes in its slots, label vectors of some nodes, a vector for the distance of the two nodes in question and
-some flags. ReLU, then a score per move, and a score per label when a move is to carry one.
+The encoder (ml/encoder.py) gives every node a row with its product with each slot of the configuration; a state sums
+the rows of the nodes in its slots, label vectors of some nodes, a vector for the distance of the two nodes in question
+and some flags. Then come ReLU, a score per move, and a score per label when a move is to carry one.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if not cython.compiled:
 
 N_DISTANCES = 10  # of the pair that the system names: none, 1, 2, 3, 4, 5-6, 7-10, 11-20, more; negative (swapped)
 N_FLAGS = 8
-MOST_PARTS = 64  # rows that make up a hidden layer: of slots, labels, flags, the distance and the bias
+MOST_PARTS = 64  # rows that can make up a hidden layer: of slots, labels, flags, the distance and the bias
 
 
 def label_sets(system: TransitionSystem) -> array[int]:
@@ -82,7 +82,7 @@ class NetworkCore(MoveScorer):
         return [arrays[f"hidden.{name}"].reshape(-1, self.hidden_size) for name in names]
 
     def use(self, rows: Any, offset: int) -> None:  # noqa: ANN401 - a float array of two dimensions
-        """Turn to a sentence: the rows of its nodes begin at ``offset``."""
+        """Switch to a sentence: the rows of its nodes begin at ``offset``."""
         self.rows = rows
         self.offset = offset
 
@@ -156,7 +156,7 @@ class NetworkCore(MoveScorer):
 
 
 class NetworkTrainer(NetworkCore):
-    """Follows an oracle, or now and then the model itself, and sums up gradients in arrays of the caller's.
+    """Follows an oracle, or now and then the model itself, and sums up gradients in the caller's arrays.
 
     ``explore`` is the probability of following a move drawn from the model instead of the oracle's; ``move_counts``
     says how often each move was the right one where there was a choice.
@@ -202,7 +202,7 @@ class NetworkTrainer(NetworkCore):
         return self.rng / 2147483647.0
 
     def _drop(self) -> None:
-        """Drop hidden units at random, and keep the others' sum what it was."""
+        """Drop hidden units at random, and scale up the others to make up for them."""
         scale = 1 / self.keep
         for k in range(self.hidden_size):
             self.mask[k] = scale if self.keep >= 1 or self._random() < self.keep else 0
@@ -257,7 +257,7 @@ class NetworkTrainer(NetworkCore):
                 if self.costs[move] == 0 and (target < 0 or self.move_scores[move] > self.move_scores[target]):
                     target = move
             if target < 0:
-                break  # the system does not cover the tree: what it cannot derive it need not learn
+                break  # the system does not cover the tree: no need to learn what it cannot derive
             label = oracle._label(s, target)
             if search.system.labelled[target] and not search.system._is_legal(s, target, label):
                 break

@@ -1,7 +1,7 @@
 """The network: embeddings and a small bidirectional LSTM over the sentence, a hidden layer over the configuration.
 
-Everything runs on NumPy and the compiled kernels of network_core.py; PyTorch is not needed. Sizes and training follow
-the recipe of a small net that parses as well as a large one: see docs/training.md.
+Everything runs on NumPy and compiled code (learners/network/core.py, ml/vectors.h); PyTorch is not needed. Sizes and
+training follow the recipe of a small network that parses as well as a large one: see docs/training.md.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from tanglewood.treebank.sentence import Sentence
 EMBEDDED = {"lower": 64, "lemma": 64, "upos": 16, "xpos": 16, "feats": 32, "affixes": 32}
 SPARSE = tuple(f"embed.{feature}" for feature in EMBEDDED)
 PAGE = 128  # nodes whose products with the slots are computed together, and still lie in the cache when used
-KERNEL = (  # parameters whose gradients network_core sums
+KERNEL = (  # parameters whose gradients NetworkTrainer sums
     *("hidden.bias", "hidden.empty", "hidden.labels", "hidden.distance", "hidden.flags"),
     *("move.weight", "move.bias", "label.weight", "label.bias"),
 )
@@ -124,7 +124,7 @@ class NetworkOptions:
             raise ConfigError("epochs and batch_words should be 0 (chosen for you) or more, the rate more than 0")
 
     def resolved(self, words: int) -> NetworkOptions:
-        """Return the options with what is left open chosen for so many words of training data."""
+        """Return the options, with those left open chosen for this many words of training data."""
         return replace(
             self,
             epochs=self.epochs or max(12, min(25, 3_000_000 // max(words, 1))),
@@ -181,7 +181,7 @@ class NetworkModel:
 
     @property
     def capabilities(self) -> Capabilities:
-        """Log-probabilities of moves, up to a constant."""
+        """The model scores moves by their log-probabilities, up to a constant."""
         return Capabilities(scores_moves=True)
 
     def workspace(self) -> NetworkWorkspace:
@@ -189,7 +189,7 @@ class NetworkModel:
         return NetworkWorkspace(self)
 
     def arrays(self) -> Mapping[str, Any]:
-        """Return the parameters, embeddings packed."""
+        """Return the parameters, with embeddings packed."""
         return packed(self.parameters)
 
     def settings(self) -> dict[str, Any]:
@@ -198,7 +198,7 @@ class NetworkModel:
 
     @classmethod
     def load(cls, actions: Actions, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> NetworkModel:
-        """Make the model anew, and check that everything has the size it should have."""
+        """Rebuild the model, and check that everything has the right size."""
         parameters = unpacked(arrays)
         vocabulary = Vocabulary.load(settings["vocabulary"], EMBEDDED)
         _check_parameters(parameters, actions, vocabulary)
@@ -206,7 +206,7 @@ class NetworkModel:
 
 
 def _check_parameters(parameters: Mapping[str, Floats], actions: Actions, vocabulary: Vocabulary) -> None:
-    """Raise ModelError unless all arrays are there and of the size they should be: compiled code would not notice."""
+    """Raise ModelError unless all arrays are there and have the right size: compiled code would not notice."""
     try:
         sizes = replace(
             Sizes(),
@@ -227,7 +227,7 @@ def _check_parameters(parameters: Mapping[str, Floats], actions: Actions, vocabu
 
 
 class NetworkLearner:
-    """Learns a network, one epoch at a time, on the errors it makes itself."""
+    """Learns a network, one epoch at a time, also from the states that its own errors lead to."""
 
     def __init__(self, actions: Actions, vocabulary: Vocabulary, options: NetworkOptions, seed: int) -> None:
         self.actions = actions
@@ -267,7 +267,7 @@ class NetworkLearner:
         return cls(actions, vocabulary_of(sentences), options, seed)
 
     def epoch(self, examples: Sequence[Example], oracle: Oracle) -> float:
-        """Go through the examples once in random order; return the mean probability missed on a decision."""
+        """Go through the examples once in random order; return the mean probability that right decisions lack."""
         options = self.options
         trainer = self._trainer
         trainer.explore = options.explore if self._epochs and oracle.explores else 0.0
@@ -314,7 +314,7 @@ class NetworkLearner:
         return NetworkModel(self.actions, self.vocabulary, averaged)
 
     def state(self) -> tuple[Mapping[str, Any], dict[str, Any]]:
-        """Return all that learning depends on."""
+        """Return everything that learning depends on."""
         adam = self._adam
         groups = {"value": self._parameters, "first": adam.first, "second": adam.second, "averaged": adam.averaged}
         arrays: dict[str, Any] = {f"{group}/{k}": v for group, values in groups.items() for k, v in values.items()}
@@ -329,7 +329,7 @@ class NetworkLearner:
         return arrays, data
 
     def restore(self, arrays: Mapping[str, memoryview], data: Mapping[str, Any]) -> None:
-        """Go back to such a state."""
+        """Go back to what `state` returned."""
         adam = self._adam
         groups: dict[str, Mapping[str, Any]] = {
             "value": self._parameters,

@@ -19,7 +19,7 @@ from tanglewood.ml.word_table import WordTable
 
 KEY_BITS = 31
 KEY_MASK = (1 << KEY_BITS) - 1
-APART = 0x9E3779B1  # slots of the same key in different parts are so far apart, modulo their number
+APART = 0x9E3779B1  # distance of the slots of the same key in consecutive parts, modulo the number of slots
 LOW = -1e30
 
 
@@ -27,7 +27,7 @@ Array: TypeAlias = Any  # anything with a buffer of numbers
 
 
 class KeyTable:
-    """Numbers the keys of features, those of one part after those of the other; any number of threads may share it.
+    """Numbers the keys of features, one part after another; any number of threads may share it.
 
     The numbers of a part's features begin where ``starts`` says.
     """
@@ -115,12 +115,12 @@ class ClassScorer(MoveScorer):
         self.time = 0
 
     def use(self, table: WordTable, offset: int) -> None:
-        """Turn to a sentence whose node 0 is in this place of the table."""
+        """Switch to the sentence whose node 0 is at this place in the table."""
         self.features.use(table, offset)
         self.splitting.use(table, offset)
 
     def _look_up(self, part: int, keys: array[int], count: int) -> int:
-        """Fill ``found`` with the numbers of the known features, each once; return how many they are."""
+        """Fill ``found`` with the numbers of the known features, each once; return how many there are."""
         n_found = 0
         self.time = (self.time + 1) & KEY_MASK
         for i in range(count):
@@ -178,7 +178,7 @@ class ClassScorer(MoveScorer):
         return self._part(s)
 
     def _check(self, part: int, keys: array[int]) -> int:
-        """Raise ConfigError if there is no such part or no room for so many features: compiled code goes on."""
+        """Raise ConfigError if there is no such part or no room for the features: compiled code would not notice."""
         if not 0 <= part < self.parts.size or len(keys) > len(self.found):
             raise ConfigError(f"there are {self.parts.size} parts and at most {len(self.found)} features")
         return 0

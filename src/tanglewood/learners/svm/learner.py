@@ -1,8 +1,8 @@
 """The classifiers of the papers: LIBSVM with a quadratic kernel, as `svm`, and LIBLINEAR, as `liblinear`.
 
 Both are trained by scikit-learn, an optional extra, on the configurations that the oracle goes through, in one go; what
-they learnt is kept as arrays and scored by svm_core. As in MaltParser a class is a move with its label, symbolic
-features are binarized, and the data may be split by a feature of the next token.
+they learnt is kept as arrays and scored by learners/svm/core.py. As in MaltParser a class is a move with its label,
+symbolic features are binarized, and the data may be split by a feature of the next token.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tanglewood.ml.word_table import WordNumbers
 from tanglewood.treebank.sentence import Sentence
 
 LEAST_PRIOR = -1000.0  # below the score of every class that a part of the data has
-MOST_CHECKED = 5000  # instances on which the loss is measured
+MOST_CHECKED = 5000  # most instances on which the loss is measured
 CANDIDATE_TEMPLATES = ["b0.choices", "b0.suffix3", "b0.prefix3", "b0.previous.form"]  # for systems that give tags
 
 
@@ -43,11 +43,11 @@ class ClassifierOptions:
     cost: float = 1.0  # C
     tolerance: float = 1.0  # at which training stops
     features: str = "nivre2006"  # feature model
-    templates: str = ""  # or a TOML file of one's own templates, of which those for moves are used
+    templates: str = ""  # or a TOML file with your own templates, of which those for moves are used
     split: str = ""  # column of the next token by which the data are split: pos, cpos, ...; "": not at all
-    threshold: int = 1000  # instances that a part must have; smaller ones are put together
-    threads: int = 1  # parts that are trained at a time
-    pairs: bool = False  # features of the model and all pairs of them; not of one's own templates
+    threshold: int = 1000  # instances that a part must have; smaller ones are merged
+    threads: int = 1  # parts that are trained at once
+    pairs: bool = False  # whether to add all pairs of the model's features; not for your own templates
 
     def __post_init__(self) -> None:
         if self.epochs != 1:
@@ -56,7 +56,7 @@ class ClassifierOptions:
             raise ConfigError("cost and tolerance should be more than 0, threshold and threads 1 or more")
 
     def resolved(self, words: int) -> Self:
-        """Return the options for so many words of training data."""
+        """Return the options for this many words of training data."""
         return self
 
 
@@ -173,10 +173,10 @@ class ClassifierLearner:
     def _gather(
         self, examples: Sequence[Example], oracle: Oracle
     ) -> tuple[list[Instances], dict[int, int], list[tuple[int, int]]]:
-        """Return the parts of the data, which keys belong to which of them, and the decided of classes.
+        """Return the parts of the data, the part that each key belongs to, and the (move, label) of each class.
 
-        Instances of keys that are too rare for a part of their own are put together; where there are none, a key that
-        was never seen belongs to the largest part.
+        Instances of keys that are too rare for a part of their own are merged; where there are none, a key that was
+        never seen belongs to the largest part.
         """
         features, splitting = feature_sets(self.actions, self.settings)
         words, offsets = WordNumbers().table([example.words for example in examples])
@@ -211,7 +211,7 @@ class ClassifierLearner:
         return list(parts.values()), numbers, list(decided)
 
     def _decisions(self, example: Example, oracle: Oracle) -> Iterator[tuple[State, tuple[int, int]]]:
-        """Follow the oracle as far as it goes; give the states in which there is something to decide."""
+        """Follow the oracle as far as it goes; yield the states in which there is something to decide."""
         system = self.actions.system
         example.bind(oracle)
         s = system.start(len(example.words))
@@ -221,7 +221,7 @@ class ClassifierLearner:
             try:
                 move, label = oracle.action(s)
             except OracleError:
-                return  # the system does not cover the tree: what it cannot derive it need not learn
+                return  # the system does not cover the tree: no need to learn what it cannot derive
             is_labelled = system.moves[move].labelled
             if not is_labelled:
                 label = -1
@@ -231,7 +231,7 @@ class ClassifierLearner:
             system.apply(s, move, label)
 
     def _shares(self, instances: Sequence[Instances]) -> list[float]:
-        """Return about how much of the work each part is: a kernel compares each instance with each."""
+        """Return roughly what share of the work each part is: a kernel compares all instances with each other."""
         squares = [len(part.rows) ** 2 for part in instances]
         return [square / sum(squares) for square in squares]
 
@@ -253,7 +253,7 @@ class ClassifierLearner:
         raise NotImplementedError
 
     def _joined(self, parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        """Return the arrays of all parts, but for the keys of features, as one set of arrays."""
+        """Return the arrays of all parts, except the keys of features, as one set of arrays."""
         raise NotImplementedError
 
     def _loss(self, instances: Sequence[Instances], own: Sequence[Sequence[int]]) -> float:
@@ -277,7 +277,7 @@ class ClassifierLearner:
         return ({}, {}) if self.learnt is None else (self.learnt.arrays(), self.learnt.settings())
 
     def restore(self, arrays: Arrays, data: Mapping[str, Any]) -> None:
-        """Go back to such a state."""
+        """Go back to what `state` returned."""
         self.learnt = self.kind(self.actions, arrays, data) if data else None
 
 

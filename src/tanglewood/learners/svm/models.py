@@ -1,4 +1,4 @@
-"""What the learners of svm.py learnt: arrays in a model file, and scorers made of them; no scikit-learn is needed."""
+"""What the classifiers learnt: arrays in a model file, and scorers made from them; scikit-learn is not needed."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ClassifierModel:
 
     def __init__(self, actions: Actions, arrays: Arrays, settings: Mapping[str, Any]) -> None:
         self.actions = actions
-        # In a file doubles may begin anywhere.
+        # The doubles in a file need not be aligned.
         self._arrays = {name: np.require(values, requirements=["C", "A"]) for name, values in arrays.items()}
         self._settings = dict(settings)
         self._parts = Parts(
@@ -65,7 +65,7 @@ class ClassifierModel:
 
     @property
     def capabilities(self) -> Capabilities:
-        """Scores of moves, each with its label."""
+        """The model scores moves, each with its label."""
         return Capabilities(scores_moves=True)
 
     def core(self) -> ClassScorer:
@@ -86,7 +86,7 @@ class ClassifierModel:
 
     @classmethod
     def load(cls, actions: Actions, arrays: Arrays, settings: Mapping[str, Any]) -> Self:
-        """Make the model anew from its arrays and settings."""
+        """Rebuild the model from its arrays and settings."""
         return cls(actions, arrays, settings)
 
 
@@ -95,7 +95,7 @@ class SvmModel(ClassifierModel):
 
     @property
     def capabilities(self) -> Capabilities:
-        """It counts votes, which are not logarithms of probabilities: it is for greedy search only."""
+        """The model counts votes, which are not log-probabilities: it is for greedy search only."""
         return Capabilities(scores_moves=True, beam=False)
 
     def __init__(self, actions: Actions, arrays: Arrays, settings: Mapping[str, Any]) -> None:
@@ -128,11 +128,11 @@ class LiblinearModel(ClassifierModel):
 
 
 def view_of(values: Any) -> memoryview:  # noqa: ANN401 - an array
-    """Return a view that gives Python's numbers where nothing is compiled; never an empty one: it would not compile."""
+    """Return a view that gives Python numbers where nothing is compiled; it is never empty, which C cannot take."""
     filled: Any = values if values.size else np.zeros(1, values.dtype)
     return memoryview(filled)
 
 
 def starts_of(counts: Any) -> Any:  # noqa: ANN401 - arrays
-    """Where things begin that are so many each, and where the last ones end."""
+    """Return where each group begins, given the size of each, and where the last one ends."""
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
