@@ -49,7 +49,7 @@ def main() -> None:
     if args.plot:
         check_plot(args.plot)
     use_one_matrix_thread()
-    from tanglewood.decoders.options import ParseOptions
+    from tanglewood.options import ParseOptions
     from tanglewood.pipeline import load
     from tanglewood.treebank.conllu import Batch
 

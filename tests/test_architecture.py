@@ -32,9 +32,18 @@ ON: dict[str, tuple[str, ...]] = {
     "decoders": ("core",),
     "systems": ("core", "decoders", "transforms"),  # Eisner's chart in dynamic oracles; which decoder is exact
     "measure": ("core", "systems"),
+    "options": ("decoders",),  # how far a search may go if nothing else is said
     "learners": ("ml", "core", "decoders"),
     "text": ("ml", "treebank"),
-    "parser": ("systems", "decoders", "learners", "transforms", "store", ""),  # the version stands in a model file
+    "parser": (
+        "systems",
+        "decoders",
+        "learners",
+        "transforms",
+        "options",
+        "store",
+        "",
+    ),  # the version stands in a model file
     "run.processes": (),
     "worker": ("parser", "text"),
     "pipeline": ("worker", "run.processes"),

@@ -8,11 +8,11 @@ from random import Random
 import pytest
 
 from exhaustive import COMPILED, over_variants
-from tanglewood.decoders.options import OptionsByName, ParseOptions, chosen
 from tanglewood.errors import ArgumentError, ConfigError, ModelError
 from tanglewood.learners.base import Capabilities
 from tanglewood.measure.scores import evaluate
 from tanglewood.ml import encoder
+from tanglewood.options import OptionsByName, ParseOptions, chosen
 from tanglewood.parser import Parser
 from tanglewood.systems import SYSTEMS
 from tanglewood.treebank import chunks

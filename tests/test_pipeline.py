@@ -22,8 +22,8 @@ import tanglewood as tw
 from exhaustive import COMPILED
 from tanglewood import pipeline as pipeline_module
 from tanglewood.cli import main
-from tanglewood.decoders.options import ParseOptions
 from tanglewood.errors import ArgumentError, ConfigError, FormatError, ModelError
+from tanglewood.options import ParseOptions
 from tanglewood.parser import Parser
 from tanglewood.pipeline import Pipeline, bundled_model
 from tanglewood.run.corpus import Corpus

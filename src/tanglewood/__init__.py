@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tanglewood.core.state import State as State
     from tanglewood.core.system import TransitionSystem as TransitionSystem
-    from tanglewood.decoders.options import ParseOptions as ParseOptions
     from tanglewood.derivation import trace as trace
     from tanglewood.errors import ArgumentError as ArgumentError
     from tanglewood.errors import ConfigError as ConfigError
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from tanglewood.measure.coverage import coverage as coverage
     from tanglewood.measure.scores import evaluate as evaluate
     from tanglewood.measure.stats import stats as stats
+    from tanglewood.options import ParseOptions as ParseOptions
     from tanglewood.parser import Parser as Parser
     from tanglewood.pipeline import Pipeline as Pipeline
     from tanglewood.pipeline import load as load
@@ -49,7 +49,7 @@ _HOMES = {
     "FormatError": "errors",
     "ModelError": "errors",
     "OracleError": "errors",
-    "ParseOptions": "decoders.options",
+    "ParseOptions": "options",
     "Parser": "parser",
     "Pipeline": "pipeline",
     "SYSTEMS": "systems",

@@ -21,13 +21,13 @@ from tanglewood.core.search import Search
 from tanglewood.core.state import State
 from tanglewood.decoders import MOVE_SEARCHES, SEARCHES, make_decoder, make_summing_decoder
 from tanglewood.decoders.base import Decoder, score_table
-from tanglewood.decoders.options import OptionsByName, ParseOptions, chosen
 from tanglewood.errors import ConfigError, ModelError, TanglewoodError
 from tanglewood.learners import learner_class
 from tanglewood.learners.base import Model, StackedTree
 from tanglewood.learners.tag_candidates import Tagging
 from tanglewood.ml.words import words_of
-from tanglewood.store import load_model, save_model
+from tanglewood.options import OptionsByName, ParseOptions, chosen
+from tanglewood.store import load_model, part_of, save_model
 from tanglewood.systems import make_system
 from tanglewood.transforms.pseudo_projective import Scheme, deprojectivize
 from tanglewood.treebank.chunks import in_chunks
@@ -142,8 +142,8 @@ class Parser:
     def _check_search(self, options: ParseOptions) -> None:
         """Raise ConfigError if a search or its limits belong to the other kind of model."""
         known, others = (tuple(SEARCHES), MOVE_SEARCHES) if self.scores_arcs else (MOVE_SEARCHES, tuple(SEARCHES))
-        kinds = ["graph-based", "transition-based"]
-        kind, other = kinds if self.scores_arcs else reversed(kinds)
+        kind = self.model.capabilities.kind
+        other = "transition-based" if self.scores_arcs else "graph-based"
         search = options.search
         if search and search not in known:
             what = f"search {search!r} is for {other} models" if search in others else f"unknown search {search!r}"
@@ -191,8 +191,9 @@ class Parser:
         scheme = settings["pseudo_projective"]
         stacked = None
         if "stacked" in settings:
-            others = {name[len(STACKED) :]: values for name, values in arrays.items() if name.startswith(STACKED)}
-            stacked = cls.from_contents(others, settings["stacked"])
+            stacked = cls.from_contents(part_of(arrays, STACKED), settings["stacked"])
+        if model.capabilities.stacked != (stacked is not None):
+            raise ModelError("the model and the parser that it is stacked on do not go together")
         return cls(model, description, None if scheme is None else Scheme(*scheme), stacked)
 
 
@@ -214,7 +215,8 @@ def stacked_tree(tree: Tree, actions: Actions) -> StackedTree:
 
 def stacked_trees(stacked: Parser, sentences: Sequence[Sentence], actions: Actions) -> list[StackedTree]:
     """Return a stacked parser's trees of sentences, searching as it did in training."""
-    parsed = stacked.parse_all(sentences, beam=stacked.description["beam"])
+    beam = stacked.description["beam"]
+    parsed = stacked.parse_all(sentences, beam=beam if beam > 1 else None)
     return [stacked_tree(sentence.tree, actions) for sentence in parsed]
 
 

@@ -14,12 +14,12 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Unpack, overload
 
-from tanglewood.decoders.options import OptionsByName, ParseOptions, chosen
 from tanglewood.errors import ArgumentError, ConfigError, ModelError, given
 from tanglewood.ml.threads import keep_one_matrix_thread
+from tanglewood.options import OptionsByName, ParseOptions, chosen
 from tanglewood.parser import Parser, naming_model
 from tanglewood.run.processes import checked, in_order
-from tanglewood.store import Contents, Origin, dump_model, parse_model, read_model, save_model
+from tanglewood.store import Contents, Origin, dump_model, parse_model, part_of, read_model, save_model
 from tanglewood.text.batches import (
     SHAPE,
     Batch,
@@ -350,10 +350,10 @@ class Pipeline:
     def _of(cls, contents: Contents) -> Pipeline:
         arrays, settings, _, origin = contents
         with naming_model("the pipeline" if origin is None else origin.name):
-            tagger = Tagger.load(_part(arrays, TAGGER), settings["tagger"]) if "tagger" in settings else None
+            tagger = Tagger.load(part_of(arrays, TAGGER), settings["tagger"]) if "tagger" in settings else None
             tokenizer = None
             if "tokenizer" in settings:
-                tokenizer = Tokenizer.load(_part(arrays, TOKENIZER), settings["tokenizer"])
+                tokenizer = Tokenizer.load(part_of(arrays, TOKENIZER), settings["tokenizer"])
             return cls(Parser.from_contents(arrays, settings), tagger, tokenizer, origin=origin)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -395,10 +395,6 @@ def load(path: str | Path | None = None) -> Pipeline:
 def bundled_model() -> Any:  # noqa: ANN401 - a Traversable
     """Return the model file that comes with tanglewood."""
     return files("tanglewood") / "models" / BUNDLED
-
-
-def _part(arrays: Mapping[str, memoryview], prefix: str) -> dict[str, memoryview]:
-    return {name.removeprefix(prefix): values for name, values in arrays.items() if name.startswith(prefix)}
 
 
 def _shared(work: Callable[[Share], Result], items: Iterable[Share], processes: int) -> Generator[Result]:

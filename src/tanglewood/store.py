@@ -165,3 +165,8 @@ def _digest(header: bytes, parts: Iterable[memoryview]) -> bytes:
     for part in parts:
         digest.update(part)
     return digest.hexdigest().encode()
+
+
+def part_of(arrays: Mapping[str, memoryview], prefix: str) -> dict[str, memoryview]:
+    """Return the arrays of one part of a model, whose names begin with the prefix, under their own names."""
+    return {name.removeprefix(prefix): values for name, values in arrays.items() if name.startswith(prefix)}

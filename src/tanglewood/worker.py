@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from tanglewood.decoders.options import ParseOptions
 from tanglewood.errors import LocatedError
 from tanglewood.ml.words import Columns, words_of
+from tanglewood.options import ParseOptions
 from tanglewood.parser import Parser
 from tanglewood.text.batches import Batch, Item, Piece, Pieces, Sentences, with_tags
 from tanglewood.text.tagger import Tagger, Tags

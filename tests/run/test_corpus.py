@@ -13,8 +13,8 @@ from random import Random
 import pytest
 
 from exhaustive import COMPILED
-from tanglewood.decoders.options import ParseOptions
 from tanglewood.errors import ConfigError, LocatedError
+from tanglewood.options import ParseOptions
 from tanglewood.pipeline import load
 from tanglewood.run.corpus import Corpus
 from tanglewood.treebank import conllu

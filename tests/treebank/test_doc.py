@@ -91,7 +91,8 @@ def test_data_has_places_as_numbers_and_crossing_arcs_marked():
         "nonprojective": True,
     }
     assert (words[2]["start"], words[2]["end"]) == (3, 4)
-    assert words[2]["misc"] == {"A": "", "Confidence": "0.5"}
+    assert words[2]["misc"] == {"A": ""}
+    assert words[2]["confidence"] == 0.5
     assert sentence.to_dict()["multiword"] == [
         {"first": 1, "last": 2, "form": "ab", "start": 0, "end": 2, "misc": {"Foreign": "Yes"}}
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from dataclasses import asdict
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -82,7 +83,13 @@ def _describe(model: str | None, *, as_json: bool) -> int:
     from tanglewood.pipeline import load
 
     pipeline = load(model)
-    data: dict[str, Any] = {"labels": list(pipeline.parser.model.actions.labels), **pipeline.description}
+    learnt = pipeline.parser.model
+    data: dict[str, Any] = {
+        "kind": learnt.capabilities.kind,
+        "capabilities": asdict(learnt.capabilities),
+        "labels": list(learnt.actions.labels),
+        **pipeline.description,
+    }
     if pipeline.tagger is not None:
         data["pipeline"] = {column: len(names) for column, names in pipeline.tagger.classes.items()}
     if as_json:

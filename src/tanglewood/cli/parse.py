@@ -16,7 +16,7 @@ from tanglewood.cli.common import Reading, add_processes, add_reading, use_one_m
 from tanglewood.cli.inputs import is_text
 from tanglewood.cli.writing import add_writing, chosen_format, chosen_look, on_screen
 from tanglewood.decoders import MOST_MEMORY, MOVE_SEARCHES, SEARCHES, search_help
-from tanglewood.decoders.options import ParseOptions
+from tanglewood.options import ParseOptions
 from tanglewood.show.formats import FORMATS, write
 
 if TYPE_CHECKING:

@@ -80,6 +80,10 @@ class Actions:
 
     # The public interface. ------------------------------------------------------------------------------------
 
+    def is_root_arc(self, s: State, move: int) -> bool:
+        """Whether the label of a move is settled because its arc comes from 0."""
+        return bool(self._is_root_arc(s, move))
+
     def label_numbers(self, tree: Tree) -> list[int]:
         """Return the label numbers of a tree, indexed by node; -1 for node 0 and for labels that are not known."""
         numbers = {label: number for number, label in enumerate(self.labels)}

@@ -19,12 +19,14 @@ MOVE_SEARCHES = ("greedy", "beam")  # of transition-based models
 
 
 class SearchEntry(NamedTuple):
-    """A search over arcs: what it finds, how to make its decoder, and whether sums are over projective trees only."""
+    """A search over arcs: what it finds, how to make its decoder, and what else is true of it."""
 
     help: str
     make: Callable[[TransitionSystem], Decoder]
     of_system: bool = False  # whether it finds only trees that the system derives, and is only for systems that list it
-    projective: bool = False
+    limited: bool = True  # whether sentences beyond a limit get the best of all trees instead
+    shortcut: bool = False  # whether the best of all trees is the answer if the system derives it
+    projective: bool = False  # whether sums that go with it are over projective trees only
 
 
 def _exact(system: TransitionSystem) -> Decoder:
@@ -48,9 +50,11 @@ def _eisner(system: TransitionSystem) -> Decoder:
 
 
 SEARCHES: dict[str, SearchEntry] = {
-    "exact": SearchEntry("the best tree of the system, one of the attardi family", _exact, of_system=True),
+    "exact": SearchEntry(
+        "the best tree of the system, one of the attardi family", _exact, of_system=True, shortcut=True
+    ),
     "lite": SearchEntry("the best tree of nearly all that attardi-alls0s1 derives, in O(n^5)", _lite, of_system=True),
-    "mst": SearchEntry("the best of all trees", _spanning),
+    "mst": SearchEntry("the best of all trees", _spanning, limited=False),
     "eisner": SearchEntry("the best projective tree", _eisner, projective=True),
 }
 
@@ -83,11 +87,10 @@ def make_decoder(
             "`tanglewood info --json` says which systems have one"
         )
     entry = SEARCHES[search]
-    spanning = _spanning(system)
-    if entry.make is _spanning:
-        return spanning
-    limited = LimitedDecoder(entry.make(system), spanning, max_words=max_words, max_bytes=max_bytes)
-    return ShortcutDecoder(system, limited, spanning) if entry.make is _exact else limited
+    decoder = entry.make(system)
+    if entry.limited:
+        decoder = LimitedDecoder(decoder, _spanning(system), max_words=max_words, max_bytes=max_bytes)
+    return ShortcutDecoder(system, decoder, _spanning(system)) if entry.shortcut else decoder
 
 
 def make_summing_decoder(search: str, system: TransitionSystem) -> Decoder:

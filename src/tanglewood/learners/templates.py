@@ -21,10 +21,10 @@ from tanglewood.ml.word_table import COLUMNS
 # The number of an attribute tells the compiled core what to do: first come the columns of the word table, which are
 # known before parsing begins, then these.
 ATTRIBUTES = {name: number for number, name in enumerate((*COLUMNS, "feats", "label", "lefts", "rights", "deps"))}
-PAIR_ATTRIBUTES = {"distance": 16, "direction": 17, "arc": 18, "between": 19}
-FLAGS, VALENCIES, SIDE_LABELS = range(20, 23)
+PAIR_ATTRIBUTES = {name: len(ATTRIBUTES) + n for n, name in enumerate(("distance", "direction", "arc", "between"))}
+FLAGS, VALENCIES, SIDE_LABELS, CANDIDATES = range(len(ATTRIBUTES) + 4, len(ATTRIBUTES) + 8)
 ATTRIBUTES["sidelabels"] = SIDE_LABELS  # of the dependents on the left or, in a phase from right to left, on the right
-ATTRIBUTES["choices"] = 23  # the first tagger's tag candidates, taken together
+ATTRIBUTES["choices"] = CANDIDATES  # the first tagger's tag candidates, taken together
 # These have several values, each a feature of its own.
 MANY = (ATTRIBUTES["feats"], PAIR_ATTRIBUTES["between"], VALENCIES, SIDE_LABELS)
 ARC = ("h", "d")

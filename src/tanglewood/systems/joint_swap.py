@@ -104,7 +104,10 @@ class JointSwap(Swap):
     def _is_legal(self, s: State, move: int, label: int) -> bool:
         """SHIFT(p): (σ, [i|β]), i without a tag, p a candidate. RESHIFT: (σ, [i|β]), i with a tag. Else as swap."""
         if move == SHIFT:
-            return s.n_buffer > 0 and s.marks[s._front()] == 0 and self._is_candidate(s, s._front(), label)
+            if s.n_buffer == 0:
+                return False
+            front = s.buffer[s.n_buffer - 1]
+            return s.marks[front] == 0 and (label < 0 or self._is_candidate(s, front, label))
         if move == RESHIFT:
             return s.n_buffer > 0 and s.marks[s.buffer[s.n_buffer - 1]] > 0
         return Swap._is_legal(self, s, move, label)

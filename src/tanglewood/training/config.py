@@ -39,6 +39,11 @@ class Config:
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise ConfigError(f"{name}={value!r}: it should be a whole number, {least} or more")
 
+    @property
+    def dev_beam(self) -> int | None:
+        """The beam to parse with after training; None, where none is asked for, leaves it to the model."""
+        return self.beam if self.beam > 1 else None
+
     def completed(self) -> Config:
         """Return the choices with a learner that suits the search, and a search and system that suit the learner."""
         if self.search and self.search not in SEARCHES:

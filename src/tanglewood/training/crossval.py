@@ -33,7 +33,7 @@ class CrossValidation:
             for _ in training.run():
                 pass
             scores = Scores()
-            parsed = training.best_parser().parse_all(words, beam=self.config.beam)
+            parsed = training.best_parser().parse_all(words, beam=self.config.dev_beam)
             for gold, (found,) in aligned(held_out, [parsed]):
                 comparison = compare(gold, found)
                 scores.add(comparison)

@@ -21,7 +21,7 @@ from tanglewood.learners.tag_candidates import Tagging, tags_to_give
 from tanglewood.measure.scores import evaluate
 from tanglewood.ml.words import OPTIONAL, Columns, words_of
 from tanglewood.parser import Parser, stacked_tree, stacked_trees
-from tanglewood.store import load_model, save_model
+from tanglewood.store import load_model, part_of, save_model
 from tanglewood.systems import make_system
 from tanglewood.training.config import Config
 from tanglewood.training.progress import Progress, Report, quiet
@@ -186,8 +186,8 @@ class Training:
             scores = None
             is_best = True
             if self.dev:
-                beam = self.config.beam if self.config.beam > 1 else None
-                scores = evaluate(self.dev, parser.parse_all(self.dev, beam=beam, threads=threads))
+                parsed = parser.parse_all(self.dev, beam=self.config.dev_beam, threads=threads)
+                scores = evaluate(self.dev, parsed)
                 is_best = self.best is None or scores.las > self.best[0]
             if is_best and scores is not None and parser.scores_arcs:
                 self._calibrate(parser)
@@ -246,12 +246,12 @@ class Training:
         arrays, settings = load_model(path)
         if settings.get("checkpoint") != _plain(self.description):
             raise ModelError(f"{path}: the checkpoint is of another training run (other data, options or seed)")
-        self.learner.restore(_part(arrays, "state/"), settings["learner"])
+        self.learner.restore(part_of(arrays, "state/"), settings["learner"])
         self.epoch = settings["epoch"]
         if settings["best"] is not None:
             las, description = settings["best"]
             kind = learner_class(self.config.learner, "Model")
-            model = kind.load(self.actions, _part(arrays, "best/"), settings["best_model"])
+            model = kind.load(self.actions, part_of(arrays, "best/"), settings["best_model"])
             self.best = (las, self._parser(model, description))
 
 
@@ -303,10 +303,6 @@ def _fingerprint(sentences: Sequence[Sentence]) -> str:
     for sentence in sentences:
         digest.update(sentence.to_text().encode())
     return digest.hexdigest()
-
-
-def _part(arrays: Mapping[str, memoryview], prefix: str) -> dict[str, memoryview]:
-    return {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def _plain(data: Mapping[str, Any]) -> Any:  # noqa: ANN401 - what JSON makes of it

@@ -36,7 +36,7 @@ def parse_by_folds(
     trees: dict[int, Tree] = {}
     for fold, (held_out, rest) in enumerate(deal_out(sentences, folds, config.seed), 1):
         parser = train(config, [sentences[place] for place in rest])
-        parsed = parser.parse_all([sentences[place] for place in held_out], beam=config.beam)
+        parsed = parser.parse_all([sentences[place] for place in held_out], beam=config.dev_beam)
         trees.update(zip(held_out, (sentence.tree for sentence in parsed), strict=True))
         report(f"stacked parser: fold {fold} of {folds} parsed")
     return [trees[place] for place in range(len(sentences))]

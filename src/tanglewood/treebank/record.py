@@ -119,9 +119,13 @@ def _misc(column: str) -> dict[str, Any]:
     """Return the last column, with the place of a word in the text as two numbers."""
     place = token_range(column)
     found = pairs(column)
+    sure = confidence(found)
     if place is not None:
         del found["TokenRange"]
+    if sure is not None:
+        del found["Confidence"]
     return {
         **({} if place is None else {"start": place[0], "end": place[1]}),
+        **({} if sure is None else {"confidence": sure}),
         **({"misc": found} if found else {}),
     }

@@ -30,12 +30,6 @@ def sentence_answer(parsed: Parsed, *, drawn: bool) -> messages.Sentence:
     sentence = parsed.sentence
     tree = sentence.tree
     data = sentence.to_dict()
-    for number, confidence in enumerate(parsed.confidence):
-        word = data["words"][number]
-        word["confidence"] = confidence
-        del word["misc"]["Confidence"]  # MISC has it, too
-        if not word["misc"]:
-            del word["misc"]
     return messages.Sentence(
         sent_id=sentence.sent_id,
         text=data.get("text", " ".join(sentence.forms)),

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tanglewood.decoders.options import ParseOptions
 from tanglewood.errors import ConfigError
+from tanglewood.options import ParseOptions
 from tanglewood.parser import Parser
 from tanglewood.pipeline import Pipeline
 from tanglewood.text.batches import Sentences
@@ -27,11 +27,10 @@ class Search(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """A sentence with its tree and, if asked for, its best trees with their log-probabilities, and confidences."""
+    """A sentence with its tree and, if asked for, its best trees with their log-probabilities."""
 
     sentence: Sentence
     nbest: Sequence[tuple[Tree, float]] = ()
-    confidence: Sequence[float | None] = ()
 
 
 class Model:
@@ -80,8 +79,7 @@ class Model:
 def _parsed(found: Sequence[Sentence], search: Search) -> Parsed:
     """Read what the parser wrote into comments."""
     trees = [(one.tree, float(_after("log_probability = ", one.comments))) for one in found[: search.nbest or 0]]
-    confidence = [word.confidence for word in found[0]] if search.confidence else ()
-    return Parsed(found[0], trees, confidence)
+    return Parsed(found[0], trees)
 
 
 def _after(key: str, parts: Sequence[str]) -> str:

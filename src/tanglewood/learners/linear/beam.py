@@ -66,8 +66,9 @@ class BeamTrainer:
             if not self.search.system._is_legal(s, move, label):
                 return -1
             head = self.search.system._head(s, move, label)
-            if self.search.actions._is_root_arc(s, move):
-                label = self.search.actions.root_label
+            settled = self.search.actions._settled_label(head)
+            if settled >= 0:
+                label = settled
             elif label >= 0 and not self.search.actions._fits(s, move, label, head):
                 return -1
             score = self.gold_scores[count]

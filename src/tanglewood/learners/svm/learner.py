@@ -212,7 +212,7 @@ class ClassifierLearner:
 
     def _decisions(self, example: Example, oracle: Oracle) -> Iterator[tuple[State, tuple[int, int]]]:
         """Follow the oracle as far as it goes; yield the states in which there is something to decide."""
-        system, root = self.actions.system, self.actions.root_label
+        system = self.actions.system
         example.bind(oracle)
         s = system.start(len(example.words))
         if example.tag_candidates is not None:
@@ -225,7 +225,7 @@ class ClassifierLearner:
             is_labelled = system.moves[move].labelled
             if not is_labelled:
                 label = -1
-            is_settled = not is_labelled or (root >= 0 and system.arc(s, move)[0] == 0)
+            is_settled = not is_labelled or self.actions.is_root_arc(s, move)
             if not is_settled or len(system.legal_moves(s)) > 1:
                 yield s, (move, label)
             system.apply(s, move, label)
