@@ -63,7 +63,7 @@ PAPERS = {  # paper -> help, description, example
         "every system of the papers in one table, with its command",
         "Every system that the papers name, each trained, parsed and scored once: a table with a link to its code and\n"
         "the command that trains it. Transition systems have the linear learner, Malt-06 the svm (if scikit-learn is\n"
-        "installed), MST and exact inference the arcs learner; joint tagging is beside a tagger and a parser.",
+        "installed), MST and exact inference the arcs learner; joint tagging is compared with a tagger and a parser.",
         "  tanglewood reproduce systems --treebank Hungarian-Szeged -o systems",
     ),
     "summary": (
@@ -182,7 +182,7 @@ def _learning(args: argparse.Namespace) -> Learning:
         raise ConfigError("--set is for settings of the learner here; the rest is fixed by the paper")
     if args.epochs is not None:
         settings["epochs"] = args.epochs
-    Config(learner=args.learner, settings=settings, seed=args.seed).learner_options()  # raises if there are none
+    Config(learner=args.learner, settings=settings, seed=args.seed).learner_options()  # raises if one is unknown
     return Learning(args.learner, settings, args.seed)
 
 

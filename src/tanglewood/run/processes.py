@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 
 
 def checked(processes: int) -> int:
-    """Return the number of processes, or raise an error if it is not a number from 1 on."""
+    """Return the number of processes, or raise an error if it is not 1 or more."""
     if not isinstance(processes, int) or isinstance(processes, bool):
         raise ArgumentError(f"processes={processes!r}: it should be a whole number, 1 or more")
     if processes < 1:

@@ -203,7 +203,7 @@ class Playground:
         return map(self._model(request)[1].tag_text, texts)
 
     def _check_size(self, sentence: Sentence, number: int, count: int, place: str) -> None:
-        """Refuse a sentence that is too long or one too many; it has a number in its text and one among all."""
+        """Refuse a sentence that is too long or one too many; ``number`` counts in its text, ``count`` in all texts."""
         limits = self.limits
         if count > limits.max_sentences:
             problem = f"more than {limits.max_sentences} sentences, the most at once: send them in parts"

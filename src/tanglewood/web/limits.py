@@ -51,7 +51,7 @@ class Deadline:
             raise self.problem()
 
     def problem(self) -> Problem:
-        """Return what the client is told if it is."""
+        """Return what the client is told when the time is up."""
         return Problem(
             408,
             f"this took longer than the {self.seconds:g} seconds a request may take; send less at once",

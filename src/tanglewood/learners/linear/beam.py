@@ -86,7 +86,7 @@ class BeamTrainer:
         return count
 
     def _run_beam(self, s: State, length: int) -> int:
-        """Run the beam as long as the gold derivation; return after how many moves it leads by most, 0 if never."""
+        """Run the beam as long as the gold derivation; return after how many moves it leads most, 0 if never."""
         self.beam._begin(s)
         gold = 0  # place of the gold derivation in the beam, or -1
         worst = 0
