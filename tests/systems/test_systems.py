@@ -26,9 +26,9 @@ from exhaustive import (
     wrong_heads,
 )
 from tanglewood.core.state import State
-from tanglewood.core.system import TransitionSystem
+from tanglewood.core.system import Option, TransitionSystem
 from tanglewood.errors import ConfigError, IllegalMove
-from tanglewood.systems import SYSTEMS, make_system
+from tanglewood.systems import SYSTEMS, make_system, options_of_systems
 from tanglewood.systems.attardi import (
     all_reduces,
     alldeg1_reduces,
@@ -383,6 +383,25 @@ def test_wrong_options_and_oracles_are_answered_with_the_right_ones(name):
     system = make_system(name)
     with pytest.raises(ConfigError, match=f"{name} has no oracle 'delphi'; it has {', '.join(system.oracles)}"):
         system.oracle("delphi")
+
+
+def test_options_of_one_name_are_one_option():
+    """They are one word on the command line, with one help text."""
+    for name, (option, systems) in options_of_systems().items():
+        assert all(SYSTEMS[system].options[name] == option for system in systems), name
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [(True, "a whole number"), (0, "from 1 to 9"), (10, "from 1 to 9"), ("2", "a whole number"), (2, None)],
+)
+def test_an_option_takes_what_it_declares_and_says_so_otherwise(value, problem):
+    option = Option("degree", int, 2, "a degree", least=1, most=9)
+    if problem is None:
+        option.check(value)
+        return
+    with pytest.raises(ConfigError, match=problem):
+        option.check(value)
 
 
 def test_an_unknown_system_is_answered_with_the_known_ones():
