@@ -3,8 +3,8 @@
 python bench/ladder.py TREEBANK_DIR... [--split test] [--train-search mst] [--work DIR] [--max-words N]
     [--rungs eisner,alls0s1,mst] [--json FILE]
 
-A folder has train.conllu, dev.conllu and test.conllu. For each one graph-based model is trained (kept in --work, and used
-again), the arcs of every sentence are scored once, and each search decodes these scores. Milliseconds are those of
+A folder has train.conllu, dev.conllu and test.conllu. For each one graph-based model is trained (kept in --work, and
+used again), the arcs of every sentence are scored once, and each search decodes these scores. Milliseconds are those of
 decoding one sentence, on one thread, in CPU time; the last column is scoring and decoding of the whole file, divided by
 that of `mst`. "shortcut" is the share of sentences whose best tree of all was in the system's class, which proves it.
 """

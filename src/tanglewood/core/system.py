@@ -73,7 +73,7 @@ def options_of(*options: Option) -> dict[str, Option]:
     return {option.name: option for option in options}
 
 
-SINGLE_ROOT = Option("single_root", bool, False, "whether exactly one word may depend on the root")  # all systems have it
+SINGLE_ROOT = Option("single_root", bool, False, "whether exactly one word may depend on the root")  # for all systems
 
 # The nodes that the next arc may join, as feature models call them: i is the left one, j the right one, below is the
 # node under i on the stack, ahead1, ahead2, ... are the words after j.

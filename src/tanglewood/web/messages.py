@@ -68,7 +68,7 @@ class ParseRequest(Source):
     ] = None
     nbest: Annotated[
         Positive | None,
-        Meta(description="how many trees to give each sentence, with their log-probabilities; transition-based models only"),
+        Meta(description="how many trees a sentence gets, with their log-probabilities (transition-based models)"),
     ] = None
     confidence: Annotated[bool, Meta(description="whether each word has the probability of its head")] = False
 
