@@ -278,6 +278,22 @@ def test_long_epochs_tell_how_far_they_are(threads, monkeypatch, capsys, tmp_pat
     assert "epoch 1: 100%, 0:00 left" in capsys.readouterr().err
 
 
+def test_tags_are_learnt_where_the_system_gives_them():
+    """The first candidate of every word is wrong, and so is its column when it is parsed."""
+    need_sklearn()
+    from tanglewood.treebank.tag_candidates import with_candidates
+    from toy import toy_sentences
+
+    def swapped(tag):
+        return "VERB" if tag == "NOUN" else "NOUN"
+
+    gold = toy_sentences(20)
+    train = [with_candidates(s, [[(swapped(tag), 0.0), (tag, 0.5)] for tag in s.upos]) for s in gold]
+    blind = [s.with_columns(s.lemmas, list(map(swapped, s.upos)), s.xpos, s.feats) for s in train]
+    parser = trained(train, system="joint-swap")[1].parser
+    assert [s.upos for s in parser.parse_all(blind)] == [s.upos for s in gold]
+
+
 def test_an_svm_has_no_beam_and_liblinear_has_one():
     need_sklearn()
     from tanglewood.errors import ConfigError
