@@ -24,11 +24,12 @@ LONGEST = 500
 ON: dict[str, tuple[str, ...]] = {
     "errors": (),
     "files": (),
+    "checks": (),
     "store": ("files",),
     "treebank": ("files",),
     "transforms": ("treebank",),
-    "core": ("treebank",),
-    "ml": ("treebank",),
+    "core": ("treebank", "checks"),
+    "ml": ("treebank", "checks"),
     "decoders": ("core",),
     "systems": ("core", "decoders", "transforms"),  # Eisner's chart in dynamic oracles; which decoder is exact
     "measure": ("core", "systems"),

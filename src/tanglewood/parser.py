@@ -15,13 +15,15 @@ from queue import SimpleQueue
 from typing import Any, NamedTuple, Unpack
 
 from tanglewood import __version__
+from tanglewood.checks import PLAIN, Shape, Whole, check_settings
+from tanglewood.core.actions import SETTINGS as ACTION_SETTINGS
 from tanglewood.core.actions import Actions
-from tanglewood.core.beam import Beam
+from tanglewood.core.beam import MOST_WIDTH, Beam
 from tanglewood.core.search import Search
 from tanglewood.core.state import State
 from tanglewood.decoders import MOVE_SEARCHES, SEARCHES, make_decoder, make_summing_decoder
 from tanglewood.decoders.base import Decoder, score_table
-from tanglewood.errors import ConfigError, ModelError, TanglewoodError
+from tanglewood.errors import ConfigError, ModelError, TanglewoodError, given
 from tanglewood.learners import learner_class
 from tanglewood.learners.base import Model, StackedTree
 from tanglewood.learners.tag_candidates import Tagging
@@ -36,6 +38,25 @@ from tanglewood.treebank.tree import Tree
 
 BEAM = 8  # default width of a beam where one is needed or pays off
 STACKED = "stacked/"  # prefix of the names of a stacked parser's arrays
+SETTINGS: Shape = {  # of a model file; parts check their own
+    "tanglewood": str,
+    **ACTION_SETTINGS,
+    "pseudo_projective": (None, [str]),
+    "description": {
+        "system": str,
+        "options": {str: PLAIN},
+        "single_root": bool,
+        "learner": str,
+        "search": str,
+        "beam": Whole(1, MOST_WIDTH),
+        "columns?": [str],
+        str: PLAIN,
+    },
+    "model": dict,
+    "stacked?": dict,
+    "tokenizer?": dict,
+    "tagger?": dict,
+}
 
 
 class Parser:
@@ -183,18 +204,25 @@ class Parser:
     @classmethod
     def from_contents(cls, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> Parser:
         """Return the parser with such contents; arrays of other parts, whose names have a slash, are ignored."""
+        check_settings(settings, SETTINGS)
         description = settings["description"]
         system = make_system(description["system"], **description["options"], single_root=description["single_root"])
         actions = Actions.load(system, settings)
         own = {name: values for name, values in arrays.items() if "/" not in name}
         model = learner_class(description["learner"], "Model").load(actions, own, settings["model"])
-        scheme = settings["pseudo_projective"]
+        scheme = None if settings["pseudo_projective"] is None else Scheme(*settings["pseudo_projective"])
+        if scheme is not None and not all(scheme.undecorate(label).label for label in actions.labels):
+            raise ModelError("the model has labels that say where a word was lifted from, and nothing else")
         stacked = None
         if "stacked" in settings:
             stacked = cls.from_contents(part_of(arrays, STACKED), settings["stacked"])
         if model.capabilities.stacked != (stacked is not None):
             raise ModelError("the model and the parser that it is stacked on do not go together")
-        return cls(model, description, None if scheme is None else Scheme(*scheme), stacked)
+        parser = cls(model, description, scheme, stacked)
+        parser.resolved(ParseOptions(search=description["search"], beam=learnt_with(description)))
+        if parser.scores_arcs:
+            make_decoder(description["search"], system)
+        return parser
 
 
 @contextmanager
@@ -202,10 +230,14 @@ def naming_model(name: str) -> Iterator[None]:
     """Turn whatever unsuitable contents raise into a ModelError with the model's name."""
     try:
         yield
-    except ModelError as error:
-        raise ModelError(f"{name}: {error}") from None
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, TanglewoodError) as error:
-        raise ModelError(f"{name}: the model cannot be used by this tanglewood {__version__}: {error!r}") from None
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, TanglewoodError) as error:
+        problem = error if isinstance(error, ModelError) else given(error)
+        raise ModelError(f"{name}: the model cannot be used by this tanglewood {__version__}: {problem}") from None
+
+
+def learnt_with(description: Mapping[str, Any]) -> int | None:
+    """Return the width of the beam that a model was judged with in training; None if there was none."""
+    return description["beam"] if description["beam"] > 1 else None
 
 
 def stacked_tree(tree: Tree, actions: Actions) -> StackedTree:
@@ -215,8 +247,7 @@ def stacked_tree(tree: Tree, actions: Actions) -> StackedTree:
 
 def stacked_trees(stacked: Parser, sentences: Sequence[Sentence], actions: Actions) -> list[StackedTree]:
     """Return a stacked parser's trees of sentences, searching as it did in training."""
-    beam = stacked.description["beam"]
-    parsed = stacked.parse_all(sentences, beam=beam if beam > 1 else None)
+    parsed = stacked.parse_all(sentences, beam=learnt_with(stacked.description))
     return [stacked_tree(sentence.tree, actions) for sentence in parsed]
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from io import BytesIO
 from math import prod
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from tanglewood.errors import ModelError
 from tanglewood.files import writing
@@ -29,6 +30,7 @@ TYPES = {
 }
 CODES = {name: (code, size) for code, (name, size) in TYPES.items()}
 MOST_HEADER = 64 << 20
+READ_AT_ONCE = 1 << 28
 BLANK = b"0" * 64  # placeholder for the checksum
 
 
@@ -107,56 +109,113 @@ def load_model(path: str | Path) -> tuple[dict[str, memoryview], dict[str, Any]]
 
 def read_model(path: str | Path) -> Contents:
     """Read all of a model file, and note where it came from; ModelError as in `load_model`."""
+    name = str(path)
     if Path(path).is_dir():
-        raise ModelError(f"{path}: a folder, not a tanglewood model")
+        raise ModelError(f"{name}: a folder, not a tanglewood model")
     state = _state(path)
-    contents = parse_model(Path(path).read_bytes(), str(path))
-    return contents._replace(origin=Origin(str(path), str(Path(path).resolve()), contents.checksum, state))
+    with Path(path).open("rb") as file:
+        contents = _read(file, name)
+    return contents._replace(origin=Origin(name, str(Path(path).resolve()), contents.checksum, state))
 
 
 def parse_model(data: bytes, name: str) -> Contents:
     """Return what is in the bytes of a model file; ``name`` is what messages call it."""
-    table, metadata, length = _header(data, name)
+    return _read(BytesIO(data), name)
+
+
+def _read(file: BinaryIO, name: str) -> Contents:
+    """Read a model; how much of the file is read, and kept, is no more than its header says and the file has."""
+    start = file.read(8)
+    if len(start) < 8:
+        raise ModelError(f"{name}: not a tanglewood model: only {len(start)} bytes")
+    length = int.from_bytes(start, "little")
+    header = file.read(length) if 2 <= length <= MOST_HEADER else b""
+    if len(header) < max(length, 2):
+        raise ModelError(f"{name}: not a tanglewood model, or cut off: it does not hold a header of {length} bytes")
+    table, metadata = _header(header, name)
     try:
-        body = memoryview(data)[8 + length :]
+        places = _places(table)
+        body = _body(file, places[-1].end if places else 0)
         checksum = metadata["sha256"]
         expected = checksum.encode()
-        header = data[8 : 8 + length]
         if header.count(expected) != 1 or _digest(header.replace(expected, BLANK), [body]) != expected:
             raise ModelError(f"{name}: the model is damaged: its checksum does not match; fetch or train it again")
-        arrays: dict[str, memoryview] = {}
-        for array, entry in table.items():
-            code, size = CODES[entry["dtype"]]
-            start, end = entry["data_offsets"]
-            shape = entry["shape"]
-            if end - start != size * prod(shape) or not 0 <= start <= end <= len(body):
-                raise ModelError(f"{name}: array {array!r} does not have the size its shape says")
-            part: Any = body[start:end]
-            arrays[array] = part.cast(code, shape) if part.nbytes else part.cast(code)
-        return Contents(arrays, json.loads(metadata["settings"]), checksum)
-    except (ValueError, KeyError, TypeError, AttributeError):
+        arrays = {place.name: _array(body, place) for place in places}
+        settings = json.loads(metadata["settings"], parse_constant=_no_number)
+        if not isinstance(settings, dict):
+            raise ValueError("no settings")
+        return Contents(arrays, settings, checksum)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
         raise ModelError(f"{name}: the model is damaged: its header does not make sense") from None
 
 
-def _header(data: bytes, name: str) -> tuple[dict[str, Any], dict[str, Any], int]:
-    """Return the table of arrays, the metadata and the length of the header."""
-    if len(data) < 8:
-        raise ModelError(f"{name}: not a tanglewood model: only {len(data)} bytes")
-    length = int.from_bytes(data[:8], "little")
-    if not 2 <= length <= min(MOST_HEADER, len(data) - 8):
-        raise ModelError(f"{name}: not a tanglewood model, or cut off: it does not hold a header of {length} bytes")
+def _header(header: bytes, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the table of arrays and the metadata."""
     try:
-        table = json.loads(data[8 : 8 + length])
+        table = json.loads(header)
         metadata = table.pop("__metadata__")
         kind, version = metadata["format"], metadata["version"]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise ModelError(f"{name}: not a tanglewood model, or damaged: its header cannot be read") from None
     if kind != FORMAT:
-        raise ModelError(f"{name}: not a tanglewood model but {kind!r}")
+        raise ModelError(f"{name}: not a tanglewood model but {str(kind)[:40]!r}")
     if version != str(VERSION):
         remedy = "train the model again" if version == "1" else "a later tanglewood may read it"
-        raise ModelError(f"{name}: the model file has layout {version}, and this tanglewood reads {VERSION}; {remedy}")
-    return table, metadata, length
+        found = str(version)[:20]
+        raise ModelError(f"{name}: the model file has layout {found}, and this tanglewood reads {VERSION}; {remedy}")
+    return table, metadata
+
+
+class _Place(NamedTuple):
+    """Where an array is, and what it is."""
+
+    start: int
+    end: int
+    name: str
+    code: str
+    size: int  # of a number
+    shape: list[int]
+
+
+def _places(table: Mapping[str, Any]) -> list[_Place]:
+    """Return the arrays in their order; a ValueError unless they follow one another, each of the size it should be."""
+    places = []
+    for name, entry in table.items():
+        code, size = CODES[entry["dtype"]]
+        start, end = entry["data_offsets"]
+        shape = entry["shape"]
+        if any(type(number) is not int or number < 0 for number in (start, end, *shape)):
+            raise ValueError(f"{name!r} has sizes that are none")
+        if end - start != size * prod(shape):
+            raise ValueError(f"{name!r} does not have the size its shape says")
+        places.append(_Place(start, end, name, code, size, shape))
+    places.sort()
+    for before, place in zip([0, *(place.end for place in places)], places, strict=False):
+        if place.start != before:
+            raise ValueError("arrays do not follow one another")
+    return places
+
+
+def _body(file: BinaryIO, size: int) -> memoryview:
+    """Return the rest of a file, of which at most one byte more is read than it should have."""
+    parts = []
+    while size >= 0 and (part := file.read(min(size + 1, READ_AT_ONCE))):
+        parts.append(part)
+        size -= len(part)
+    return memoryview(parts[0] if len(parts) == 1 else b"".join(parts))
+
+
+def _array(body: memoryview, place: _Place) -> memoryview:
+    """Return one of the arrays, aligned in memory, as compiled code wants it."""
+    part: Any = body[place.start : place.end]
+    if place.start % place.size:
+        part = memoryview(part.tobytes())
+    array: memoryview = part.cast(place.code, place.shape) if part.nbytes else part.cast(place.code)
+    return array
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is not JSON")
 
 
 def _digest(header: bytes, parts: Iterable[memoryview]) -> bytes:

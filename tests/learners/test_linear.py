@@ -248,7 +248,7 @@ def test_quantised_scores_are_close_to_the_averages():
         good, bad = random.sample(range(4), 2)
         weights.update(keys, good, bad, random.random(), float(time))
     largest = weights.largest(200.0)
-    exact = Weights(*weights.freeze(200.0, largest / 100_000, 0.0, 1), 4, largest / 100_000)
+    exact = Weights(*weights.freeze(200.0, largest / 100_000, 0.0, 1), 4, largest / 100_000, 100_000)
     close = Weights(*weights.freeze(200.0, largest / 1024, 0.0, 1), 4, largest / 1024)
     pruned = Weights(*weights.freeze(200.0, largest / 1024, 0.1 * largest, 1), 4, largest / 1024)
     asked = array("i", random.sample(list(known), 30))

@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
+from tanglewood.checks import FIELD, Whole
 from tanglewood.core.kinds import TAGGED
 from tanglewood.core.state import State
 from tanglewood.core.system import TransitionSystem
 from tanglewood.errors import ModelError
 from tanglewood.treebank.tree import Tree
+
+SETTINGS = {"labels": [FIELD], "root_label": Whole(-1, 1 << 30), "tags?": [FIELD]}  # in a model file
 
 
 class LabelNumbers(dict[str, int]):
@@ -119,8 +122,10 @@ class Actions:
 
     @classmethod
     def load(cls, system: TransitionSystem, settings: Mapping[str, Any]) -> Self:
-        """Rebuild the actions from a model file's data."""
-        labels, root_label = settings["labels"], settings["root_label"]
-        if not -1 <= root_label < len(labels):
+        """Rebuild the actions from a model file's data, which must be of the shape SETTINGS."""
+        labels, root_label, tags = settings["labels"], settings["root_label"], settings.get("tags", ())
+        if root_label >= len(labels):
             raise ModelError(f"the model's root label {root_label} is none of its {len(labels)} labels")
-        return cls(system, labels, root_label, settings.get("tags", ()))
+        if bool(tags) != bool(system.tag_column):
+            raise ModelError(f"the model has {len(tags)} tags; {system.name} gives {'none' if tags else 'some'}")
+        return cls(system, labels, root_label, tags)

@@ -21,6 +21,7 @@ except ModuleNotFoundError:
 if not cython.compiled:
     from math import exp, log
 
+MOST_WIDTH = 10_000  # of a beam: far more than helps
 LABELS = 2  # how many of the best labels of an arc are followed
 
 
@@ -31,8 +32,9 @@ class Beam:
     """
 
     def __init__(self, search: Search, width: int, *, normalized: bool = True) -> None:
-        if width < 1:
-            raise ConfigError(f"a beam of width {width} holds nothing; it should be 1 or more")
+        if not 1 <= width <= MOST_WIDTH:
+            what = "holds nothing" if width < 1 else "is too wide"
+            raise ConfigError(f"a beam of width {width} {what}; it should be from 1 to {MOST_WIDTH}")
         self.search = search
         self.width = width
         self.normalized = normalized
@@ -92,6 +94,8 @@ class Beam:
                 self.search.move_scores[move] = -1e30
             elif legal == 1:
                 self.search.move_scores[move] = 0
+            elif self.search.move_scores[move] < -1e28:  # a scorer may rule out all moves, but one must be taken
+                self.search.move_scores[move] = -1e28
         total = self._log_total(self.search.move_scores, self.search.system.n_moves)
         for move in range(self.search.system.n_moves):
             if self.search.move_scores[move] <= -1e29:

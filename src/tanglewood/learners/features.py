@@ -10,6 +10,7 @@ from tanglewood.core.actions import Actions
 from tanglewood.core.addresses import Addresses
 from tanglewood.core.kinds import FIRST_TAG
 from tanglewood.core.state import State
+from tanglewood.errors import ConfigError
 from tanglewood.learners.templates import (
     ARC,
     ATTRIBUTES,
@@ -30,6 +31,7 @@ DISTANCE, DIRECTION, ARC_THERE, BETWEEN = PAIR_ATTRIBUTES.values()
 CHOICES = ATTRIBUTES["choices"]
 TAG = CHOICES + 1  # stands in for the column of tags where a system gives them
 MOST = 12  # most values of one atom; further ones are ignored
+MOST_KEYS = 1 << 20  # features of a configuration: so many of the largest weights still add up to an integer
 FARTHEST = 30  # most words looked at between two nodes
 LOW_BITS = 0xFFFFFFFF
 SPREAD, LAST_SPREAD = 0x9E3779B1, 0x85EBCA6B  # odd numbers without a pattern in their bits
@@ -82,6 +84,8 @@ class FeatureSet:
         self.values = array("I", bytes(4 * self.n_atoms * MOST + 4))
         self.n_values = array("i", bytes(4 * self.n_atoms + 4))
         self.most_keys = sum(MOST ** sum(atom.attribute in MANY for atom in template) for template in parsed)
+        if self.most_keys > MOST_KEYS:
+            raise ConfigError(f"these templates may give {self.most_keys} features; there is room for {MOST_KEYS}")
         self.keys = array("i", bytes(4 * self.most_keys + 4))
         self.offset = 0
 

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tanglewood.checks import Layout, check_halves
+from tanglewood.errors import ModelError
 from tanglewood.ml.dense import lstm_backward_steps, lstm_forward_steps
 from tanglewood.ml.vocabulary import Numbers, Vocabulary
 from tanglewood.ml.word_features import ANY, FEATURES
@@ -83,13 +85,32 @@ def packed(parameters: Mapping[str, Floats]) -> dict[str, NDArray[Any]]:
     }
 
 
+def packed_arrays(parameters: Mapping[str, Floats]) -> dict[str, Layout]:
+    """Return what the arrays of a model file with such parameters must be."""
+    return {name: Layout("h" if name.startswith(EMBED) else "f", p.shape) for name, p in parameters.items()}
+
+
 def unpacked(arrays: Mapping[str, memoryview]) -> dict[str, NDArray[Any]]:
-    """Return the parameters of a model file."""
-    found = {name: np.array(array) for name, array in arrays.items()}
-    return {
-        name: array.view(np.float16).astype(np.float32) if array.dtype == np.int16 else array
-        for name, array in found.items()
-    }
+    """Return the parameters of a model file, whose arrays must have been checked."""
+    parameters: dict[str, NDArray[Any]] = {}
+    for name, array in arrays.items():
+        if name.startswith(EMBED):
+            parameters[name] = np.asarray(array).view(np.float16).astype(np.float32)
+            check_halves(name, parameters[name])
+        else:
+            parameters[name] = np.array(array)
+    return parameters
+
+
+def sizes_in(arrays: Mapping[str, memoryview]) -> tuple[int, int, int]:
+    """Return the sizes of word vectors and LSTMs, and the number of LSTM layers, that the arrays of a model show."""
+    try:
+        n_word, n_lstm = len(arrays["word.bias"]), len(arrays["lstm0.forward.recurrent"])
+    except (KeyError, TypeError) as error:
+        raise ModelError(f"the model lacks the array {error}") from None
+    if 2 * n_lstm != n_word:
+        raise ModelError(f"word vectors have {n_word} numbers; they should have two for each of {n_lstm} in an LSTM")
+    return n_word, n_lstm, count_layers(arrays)
 
 
 def batch_for(words: int) -> int:
@@ -111,7 +132,7 @@ def random_batches(lengths: Sequence[int], words: int, rng: np.random.Generator)
         yield batch
 
 
-def count_layers(parameters: Mapping[str, Floats]) -> int:
+def count_layers(parameters: Mapping[str, Any]) -> int:
     """Return how many LSTM layers these parameters make up."""
     return sum(name.endswith(".forward.recurrent") for name in parameters)
 

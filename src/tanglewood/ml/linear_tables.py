@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tanglewood.ml.linear_weights import LearningWeights
-
-QUANTA = 1 << 10  # the largest weight of a table becomes this integer
+from tanglewood.checks import REAL, Layout, check_settings
+from tanglewood.ml.linear_weights import QUANTA, LearningWeights, Weights
 
 
 def freeze_tables(
@@ -21,6 +20,22 @@ def freeze_tables(
         keys, entries = weights.freeze(time, scales[name], least * largest, updates)
         arrays[f"{name}.keys"], arrays[f"{name}.entries"] = memoryview(keys), memoryview(entries)
     return arrays, scales
+
+
+def load_tables(
+    arrays: Mapping[str, Any], scales: Mapping[str, float], sizes: Mapping[str, int], factor: float = 1.0
+) -> dict[str, Weights]:
+    """Return the tables of a model, given how many classes each has; scores are multiplied by the factor."""
+    check_settings(scales, dict.fromkeys(sizes, REAL), "scales")
+    return {
+        name: Weights(arrays[f"{name}.keys"], arrays[f"{name}.entries"], size, factor * scales[name])
+        for name, size in sizes.items()
+    }
+
+
+def table_arrays(names: Iterable[str]) -> dict[str, Layout]:
+    """Return what the arrays of such tables must be; `Weights` looks at their numbers."""
+    return {f"{name}.{part}": Layout("i", (f"{name}.{part}",)) for name in names for part in ("keys", "entries")}
 
 
 def save_tables(tables: Mapping[str, LearningWeights]) -> tuple[dict[str, Any], dict[str, Any]]:

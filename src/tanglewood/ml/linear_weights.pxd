@@ -10,6 +10,8 @@ cdef class Weights:
     cdef readonly int n_classes
     cdef readonly double scale
     cdef long long size
+    @cython.locals(i="long long", entry=int, weight=int, last=int)
+    cdef bint _is_sound(self, long long n_keys, long long n_entries, int most) noexcept nogil
     @cython.locals(key="long long")
     cdef void _fill(self, int n_keys) noexcept nogil
     @cython.locals(key="long long", entry=int, at=int, touched=int)
@@ -21,6 +23,8 @@ cdef class LearningWeights:
     cdef int[::1] slots
     cdef float[::1] pool
     cdef long long size
+    @cython.locals(n_keys="long long", number="long long", slot="long long", start="long long", count="long long", block="long long", i="long long", which=float)
+    cdef bint _is_sound(self, long long room) noexcept nogil
     cdef void _move_slots(self, int[::1] old, int old_size) noexcept nogil
     cdef long long _find(self, long long key) noexcept nogil
     @cython.locals(which=int, touched=int)

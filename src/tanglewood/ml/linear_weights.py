@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from array import array
 
+from tanglewood.errors import ModelError
+
 try:
     import cython
 except ModuleNotFoundError:
@@ -23,6 +25,7 @@ LAST = 1 << CLASS_BITS
 CLASS_MASK = LAST - 1
 SLOT = 4  # ints per slot: key, where its entries begin, how many there are, how often it was updated
 ENTRY = 3  # floats per entry: class, weight, weight times time
+QUANTA = 1 << 10  # the largest weight of a table becomes this integer
 ROOM = 1 << 15  # free slots and entries for the next sentence
 
 
@@ -30,16 +33,34 @@ class Weights:
     """Learnt integer weights, which any number of threads may share.
 
     ``keys`` are in the order of their slots, ``entries`` in the order of the keys: every feature's last is marked.
+    No weight is larger than ``most``, so that sums of a million of them do not overflow.
     """
 
-    def __init__(self, keys: memoryview, entries: memoryview, n_classes: int, scale: float) -> None:
+    def __init__(self, keys: memoryview, entries: memoryview, n_classes: int, scale: float, most: int = QUANTA) -> None:
         self.keys = keys
         self.entries = entries
         self.n_classes = n_classes
         self.scale = scale
+        if not self._is_sound(len(keys), len(entries), most):
+            raise ModelError("a table of weights is damaged: keys, classes or weights are not what they can be")
         self.size = max(4, 2 * len(keys))
         self.slots = array("i", b"\xff" * (8 * self.size))  # key, or -1, and where its entries begin
         self._fill(len(keys))
+
+    def _is_sound(self, n_keys: int, n_entries: int, most: int) -> bool:
+        """Whether keys, classes and weights are in their ranges, and there are as many last entries as keys."""
+        for i in range(n_keys):
+            if self.keys[i] < 0:
+                return False
+        last = 0
+        for i in range(n_entries):
+            entry = self.entries[i]
+            weight = entry >> (CLASS_BITS + 1)
+            if (entry & CLASS_MASK) >= self.n_classes or weight > most or weight < -most:
+                return False
+            last = entry & LAST
+            n_keys -= 1 if last else 0
+        return n_keys == 0 and (last != 0 or n_entries == 0)
 
     def _fill(self, n_keys: int) -> None:
         entry = 0
@@ -118,11 +139,39 @@ class LearningWeights:
 
     def restore(self, slots: memoryview, pool: memoryview, n_keys: int, n_pool: int) -> None:
         """Go back to tables as they once were."""
-        self.slots = array("i", slots.tobytes())
-        self.pool = array("f", pool.tobytes())
-        self.size = len(slots) // SLOT
-        self.n_keys = n_keys
-        self.n_pool = n_pool
+        sound = (slots.format, pool.format, slots.ndim, pool.ndim) == ("i", "f", 1, 1) and len(slots) % SLOT == 0
+        if sound:
+            self.slots = array("i", slots.tobytes())
+            self.pool = array("f", pool.tobytes())
+            self.size = len(slots) // SLOT
+            self.n_keys = n_keys
+            self.n_pool = n_pool
+        if not sound or not self._is_sound(len(pool)):
+            raise ModelError("a table of weights that were being learnt is damaged")
+
+    def _is_sound(self, room: int) -> bool:
+        """Whether every slot's entries, with what they may grow to before they are moved, are in the pool."""
+        n_keys = 0
+        if self.n_pool < 0 or ENTRY * self.n_pool > room:
+            return False
+        for number in range(self.size):
+            slot = SLOT * number
+            if self.slots[slot] >= 0:
+                n_keys += 1
+                start = self.slots[slot + 1]
+                count = self.slots[slot + 2]
+                if start < 0 or count < 0 or count > self.n_classes:
+                    return False
+                block = 2
+                while block < count:
+                    block *= 2
+                if start + block > self.n_pool:
+                    return False
+                for i in range(count):
+                    which = self.pool[ENTRY * (start + i)]
+                    if not 0 <= which < self.n_classes or which != lrint(which):
+                        return False
+        return n_keys == self.n_keys and n_keys < self.size
 
     def tables(self) -> tuple[array[int], array[float]]:
         """Return copies of slots and pool."""

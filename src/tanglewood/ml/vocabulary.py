@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tanglewood.checks import check_settings
 from tanglewood.errors import ModelError
 from tanglewood.ml.word_features import FEATURES
 from tanglewood.ml.words import Word
@@ -53,6 +54,7 @@ class Vocabulary:
     def load(cls, settings: Mapping[str, Any], features: Iterable[str]) -> Vocabulary:
         """Rebuild it from such data, without knowing how often values occurred."""
         names = list(features)
-        if set(settings) != set(names) or any(list(settings[name][:2]) != [UNKNOWN, ROOT] for name in names):
+        check_settings(settings, {name: [str] for name in names}, "vocabulary")
+        if any(list(settings[name][:2]) != [UNKNOWN, ROOT] for name in names):
             raise ModelError(f"the vocabulary should number {', '.join(names)}, the unknown and the root first")
         return cls({name: {value: number for number, value in enumerate(settings[name])} for name in names}, {})

@@ -16,6 +16,7 @@ from tanglewood.core.state import State
 from tanglewood.core.system import FrontArcSystem, Move, Option, TransitionSystem, arc_move, options_of
 from tanglewood.errors import ConfigError
 
+MOST_DEGREE = 1 << 30  # more than any sentence can have
 SHIFT, LEFT_ARC, RIGHT_ARC, NO_ARC = range(4)
 
 
@@ -116,7 +117,7 @@ class Covington(FrontArcSystem):
 
     def __init__(self, *, max_degree: int | None = None, every_pair: bool = False, single_root: bool = False) -> None:
         FrontArcSystem.__init__(self, single_root=single_root)
-        self.bound = -1 if max_degree is None else max_degree
+        self.bound = -1 if max_degree is None else min(max_degree, MOST_DEGREE)
         self.every_pair = every_pair
 
     def _start(self, s: State) -> None:

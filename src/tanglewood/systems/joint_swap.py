@@ -71,7 +71,15 @@ class JointSwap(Swap):
         Option(
             "tag_column", str, TAG_COLUMNS[0], "the column whose tags it gives", choices=TAG_COLUMNS, metavar="COLUMN"
         ),
-        Option("best_tags", int, 3, "how many tags of the first tagger a word may choose from", least=1, metavar="K"),
+        Option(
+            "best_tags",
+            int,
+            3,
+            "how many tags of the first tagger a word may choose from",
+            least=1,
+            most=1000,
+            metavar="K",
+        ),
         Option(
             "tag_threshold",
             float,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 CASES: dict[str, Callable[[str], str]] = {
@@ -10,6 +11,7 @@ CASES: dict[str, Callable[[str], str]] = {
     "t": lambda text: text[:1].upper() + text[1:].lower(),
     "u": str.upper,
 }
+RULE = re.compile(f"!.+|[{''.join(CASES)}](/[0-9]{{1,9}}/[^/]*){{2}}")
 
 
 def lemma_rule(form: str, lemma: str) -> str:
@@ -28,6 +30,11 @@ def lemma_rule(form: str, lemma: str) -> str:
         if edit.count("/") == 3 and apply_rule(rule, form) == lemma:
             return rule
     return f"!{lemma}"
+
+
+def is_rule(text: str) -> bool:
+    """Whether the text is a rule that can be applied to any form and leaves something of it."""
+    return RULE.fullmatch(text) is not None
 
 
 def apply_rule(rule: str, form: str) -> str:

@@ -10,6 +10,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from tanglewood.checks import FIELD, Field, check_settings
+from tanglewood.errors import ModelError
+
 LONGEST_AFFIX = 8
 CONTEXT = 3  # characters of the stem that an affix may include
 FEWEST_ENDING, FEWEST_BEGINNING = 2, 8  # different tokens that a rule must have been seen in
@@ -101,6 +104,12 @@ class Multiword:
     @classmethod
     def load(cls, settings: Mapping[str, Mapping[str, Sequence[str]]]) -> Multiword:
         """Rebuild it from its settings."""
+        affix = Field(empty=True)  # whose first word goes on from what comes before it
+        shapes = {"table": [FIELD], "endings": [affix], "beginnings": [affix], "unsure": [FIELD]}
+        check_settings(settings, {name: {str: shape} for name, shape in shapes.items()}, "multiword")
+        for name in PARTS:
+            if not all(words and all(words[1:]) for words in settings[name].values()):
+                raise ModelError(f"multiword.{name} has a token without words, or with an empty one")
         return cls(*({key: tuple(words) for key, words in settings[name].items()} for name in PARTS))
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tanglewood.checks import FIELD, Layout, Shape, check_arrays, check_settings
 from tanglewood.errors import ConfigError, ModelError
 from tanglewood.ml.adam import Adam
 from tanglewood.ml.encoder import (
@@ -25,23 +26,25 @@ from tanglewood.ml.encoder import (
     Rng,
     Shapes,
     batch_for,
-    count_layers,
     glorot,
     new_encoder,
     number_words,
     packed,
+    packed_arrays,
     random_batches,
     rounded,
+    sizes_in,
     unpacked,
 )
 from tanglewood.ml.vocabulary import Numbers, Vocabulary
 from tanglewood.ml.word_features import pieces
 from tanglewood.ml.words import Word, untagged
-from tanglewood.text.lemmas import apply_rule, lemma_rule
+from tanglewood.text.lemmas import apply_rule, is_rule, lemma_rule
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tag_candidates import TagCandidate
 
 COLUMNS = ("upos", "xpos", "feats", "rule")
+SETTINGS: Shape = {"vocabulary": dict, "classes": {column: [FIELD] for column in COLUMNS}, "lemmas": {str: FIELD}}
 # What the tagger embeds of a form: names of ml/word_features.py, and the widths of their vectors.
 EMBEDDED = {"lower": 64, "form": 32, "short_shape": 16, "last": 16, "pieces": 48, "affixes": 32}
 LEAST = {"lower": 2, "form": 2, "pieces": 3, "affixes": 2}  # fewest occurrences of what is kept
@@ -122,22 +125,24 @@ class Tagger:
     def load(cls, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> Tagger:
         """Rebuild the tagger, and check that everything has the right size."""
         try:
-            vocabulary = Vocabulary.load(settings["vocabulary"], EMBEDDED)
+            return cls._load(arrays, settings)
         except ModelError as error:
             raise ModelError(f"the tagger's part: {error}") from None
+
+    @classmethod
+    def _load(cls, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> Tagger:
+        check_settings(settings, SETTINGS)
+        vocabulary = Vocabulary.load(settings["vocabulary"], EMBEDDED)
+        classes = {column: settings["classes"][column] for column in COLUMNS}
+        if not all(classes.values()) or not all(map(is_rule, classes["rule"])):
+            raise ModelError("every column should have classes, those of lemmas being rules")
+        wanted = new_parameters(vocabulary, classes, sizes_in(arrays), Shapes())
+        check_arrays(arrays, packed_arrays(wanted) | {"combinations": Layout("i", ("combinations", 3), least=0)})
         parameters = unpacked(arrays)
-        combinations = parameters.pop("combinations").reshape(-1, 3)
-        tagger = cls(vocabulary, settings["classes"], combinations, settings["lemmas"], parameters)
-        sizes = (len(parameters["word.bias"]), len(parameters["lstm0.forward.recurrent"]), count_layers(parameters))
-        wanted = new_parameters(tagger.vocabulary, tagger.classes, sizes, Shapes())
-        if 2 * sizes[1] != sizes[0] or {name: p.shape for name, p in wanted.items()} != {
-            name: p.shape for name, p in parameters.items()
-        }:
-            raise ModelError("the tagger's arrays are not of the shapes they should have")
-        most = [len(tagger.classes[column]) for column in COLUMNS[:3]]
-        if len(combinations) == 0 or (combinations < 0).any() or (combinations >= most).any():
-            raise ModelError("the tagger's combinations are not of its classes")
-        return tagger
+        combinations = parameters.pop("combinations")
+        if len(combinations) == 0 or (combinations >= [len(classes[column]) for column in COLUMNS[:3]]).any():
+            raise ModelError("the combinations are not of its classes")
+        return cls(vocabulary, classes, combinations, settings["lemmas"], parameters)
 
 
 def new_parameters(

@@ -16,8 +16,9 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
-from tanglewood.errors import ConfigError
-from tanglewood.ml.linear_tables import freeze_tables
+from tanglewood.checks import REAL, Layout, Shape, check_arrays, check_settings
+from tanglewood.errors import ConfigError, ModelError
+from tanglewood.ml.linear_tables import freeze_tables, load_tables, table_arrays
 from tanglewood.ml.linear_weights import Weights
 from tanglewood.text.characters import CLASSES, SPACE, Characters
 from tanglewood.text.multiword import Multiword
@@ -38,6 +39,18 @@ LINE_BREAK = re.compile(r"\S[^\S\n]*\n[^\S\n]*\S")
 JOINT = re.compile(r"\d[ \u00a0\u2009\u202f]\d")
 TABLES = ("cuts", "stops", "splits")  # in the order of the kinds that a Teacher knows
 PIECE = 1 << 16  # characters after which a stream looks for a place to cut
+SETTINGS: Shape = {  # of a model
+    "joins": bool,
+    "lines": bool,
+    "threshold": REAL,
+    "multiword": dict,
+    "scales": dict.fromkeys(TABLES, REAL),
+}
+ARRAYS = {
+    "may_cut": Layout("B", (CLASSES * CLASSES,)),
+    "common": Layout("i", ("common",)),
+    **table_arrays(TABLES),
+}
 
 
 class Tokenizer:
@@ -48,10 +61,7 @@ class Tokenizer:
         self._settings = dict(settings)
         self.multiword = Multiword.load(settings["multiword"])
         self.threshold: float = settings["threshold"]
-        self._tables = {
-            name: Weights(arrays[f"{name}.keys"], arrays[f"{name}.entries"], 1, settings["scales"][name])
-            for name in TABLES
-        }
+        self._tables = load_tables(arrays, settings["scales"], dict.fromkeys(TABLES, 1))
         self._characters = Characters()
         self._words: dict[str, tuple[str, ...]] = {}
 
@@ -208,7 +218,12 @@ class Tokenizer:
     @classmethod
     def load(cls, arrays: Mapping[str, Any], settings: Mapping[str, Any]) -> Tokenizer:
         """Rebuild the tokenizer from its arrays and settings."""
-        return cls(arrays, settings)
+        try:
+            check_settings(settings, SETTINGS)
+            check_arrays(arrays, ARRAYS)
+            return cls(arrays, settings)
+        except ModelError as error:
+            raise ModelError(f"the tokenizer's part: {error}") from None
 
 
 def _scanners(

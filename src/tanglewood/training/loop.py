@@ -20,7 +20,7 @@ from tanglewood.learners.base import Example, Learner, Model, StackedTree
 from tanglewood.learners.tag_candidates import Tagging, tags_to_give
 from tanglewood.measure.scores import evaluate
 from tanglewood.ml.words import OPTIONAL, Columns, words_of
-from tanglewood.parser import Parser, stacked_tree, stacked_trees
+from tanglewood.parser import Parser, naming_model, stacked_tree, stacked_trees
 from tanglewood.store import load_model, part_of, save_model
 from tanglewood.systems import make_system
 from tanglewood.training.config import Config
@@ -246,6 +246,10 @@ class Training:
         arrays, settings = load_model(path)
         if settings.get("checkpoint") != _plain(self.description):
             raise ModelError(f"{path}: the checkpoint is of another training run (other data, options or seed)")
+        with naming_model(str(path)):
+            self._restore(arrays, settings)
+
+    def _restore(self, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> None:
         self.learner.restore(part_of(arrays, "state/"), settings["learner"])
         self.epoch = settings["epoch"]
         if settings["best"] is not None:

@@ -145,7 +145,7 @@ class _Parts:
             arrays, settings = make()
             save_model(path, arrays, {"made_from": self.made_from, "settings": settings})
         arrays, kept = load_model(path)
-        if kept["made_from"] != self.made_from:
+        if kept.get("made_from") != self.made_from:
             raise ModelError(
                 f"{path}: the part is of another training run (other data, options or seed); "
                 "without --resume training begins anew"

@@ -13,22 +13,30 @@ from math import log
 from random import Random
 from typing import Any
 
+from tanglewood.checks import REAL, Real, Shape, check_arrays, check_settings
 from tanglewood.core.actions import Actions
 from tanglewood.core.state import State
 from tanglewood.decoders.base import Decoder, score_table
 from tanglewood.decoders.spanning import SpanningTree
 from tanglewood.errors import ConfigError
-from tanglewood.learners.arcs.core import ArcCore, ArcTrainer, label_table
+from tanglewood.learners.arcs.core import ArcCore, ArcFeatures, ArcTrainer, label_table
 from tanglewood.learners.arcs.templates import SHIPPED, STACKED, ArcTemplates
 from tanglewood.learners.base import ArcScores, Capabilities, Example, StackedTree, quiet
 from tanglewood.learners.linear.learner import TableModel
-from tanglewood.ml.linear_tables import freeze_tables, restore_tables, save_tables
+from tanglewood.ml.linear_tables import freeze_tables, restore_tables, save_tables, table_arrays
 from tanglewood.ml.linear_weights import MOST_CLASSES, LearningWeights
 from tanglewood.ml.word_table import WordNumbers
 from tanglewood.ml.words import Word
 from tanglewood.treebank.sentence import Sentence
 
 TINY = 1e-9  # added to probabilities before their logarithm is taken
+SETTINGS: Shape = {  # of a model
+    "templates": {"arcs": [str], "labels": [str]},
+    "scales": {"arcs": REAL, "labels": REAL},
+    "stacked": bool,
+    "temperature": Real(least=1e-6),
+    "calibrated": bool,
+}
 
 
 def state_of(n: int, stacked: StackedTree | None) -> State:
@@ -110,7 +118,11 @@ class ArcModel(TableModel):
     @classmethod
     def load(cls, actions: Actions, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> ArcModel:
         """Rebuild the model from its arrays and settings."""
+        check_settings(settings, SETTINGS)
+        check_arrays(arrays, table_arrays(settings["scales"]))
         templates = ArcTemplates.of(settings["templates"])
+        for texts in (templates.arcs, templates.labels):
+            ArcFeatures(texts)  # complains if there are too many features
         state = {name: settings[name] for name in ("stacked", "temperature", "calibrated")}
         return cls(actions, templates, arrays, settings["scales"], **state)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tanglewood.errors import ConfigError
-from tanglewood.learners.templates import ARC, FLAGS, TemplateLists, parse_template, template_lines
+from tanglewood.learners.templates import ARC, FLAGS, TemplateLists, parse_template, step_of, template_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,8 @@ class ArcTemplates(TemplateLists):
     def __post_init__(self) -> None:
         TemplateLists.__post_init__(self)
         for text in (*self.arcs, *self.labels):
+            if step_of(text)[0]:
+                raise ConfigError(f"template {text!r} of an arc cannot be for a phase: there are none")
             for atom in parse_template(text, arc=True):
                 names = [name for name in (atom.first, atom.second) if name]
                 if atom.attribute >= FLAGS or any(name.split(".")[0] not in ARC for name in names):

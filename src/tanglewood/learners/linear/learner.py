@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
+from tanglewood.checks import REAL, Shape, Whole, check_arrays, check_settings
 from tanglewood.core.actions import Actions
+from tanglewood.core.beam import MOST_WIDTH
 from tanglewood.core.oracle import Oracle
 from tanglewood.core.search import Search
 from tanglewood.errors import ConfigError
@@ -21,8 +23,8 @@ from tanglewood.learners.features import FeatureSet
 from tanglewood.learners.linear.beam import BeamTrainer
 from tanglewood.learners.linear.core import LinearCore, LinearTrainer
 from tanglewood.learners.templates import LATER, SHIPPED, TemplateLists, Templates, tag_templates
-from tanglewood.ml.linear_tables import freeze_tables, restore_tables, save_tables
-from tanglewood.ml.linear_weights import MOST_CLASSES, LearningWeights, Weights
+from tanglewood.ml.linear_tables import freeze_tables, load_tables, restore_tables, save_tables, table_arrays
+from tanglewood.ml.linear_weights import MOST_CLASSES, LearningWeights
 from tanglewood.ml.word_table import WordNumbers
 from tanglewood.ml.words import Word
 from tanglewood.treebank.sentence import Sentence
@@ -30,6 +32,11 @@ from tanglewood.treebank.sentence import Sentence
 # Scores learnt one decision at a time differ by about a margin; multiplied by this number they can serve as the
 # log-probabilities that a beam adds up (LAS on Hungarian dev, beam of 8: 22 with 1, 75.8 with 5 and 8).
 INVERSE_TEMPERATURE = 6.0
+SETTINGS: Shape = {  # of a model
+    "templates": {"moves": [str], "labels": [str], "tags?": [str]},
+    "scales": {"moves": REAL, "labels": REAL},
+    "beam?": Whole(2, MOST_WIDTH),
+}
 
 
 def feature_sets(actions: Actions, templates: Templates) -> tuple[FeatureSet, FeatureSet, FeatureSet]:
@@ -80,10 +87,7 @@ class TableModel:
         self.actions = actions
         self.templates = templates
         self.scales = dict(scales)
-        self.tables = {
-            name: Weights(arrays[f"{name}.keys"], arrays[f"{name}.entries"], size, inverse_temperature * scales[name])
-            for name, size in sizes.items()
-        }
+        self.tables = load_tables(arrays, scales, sizes, inverse_temperature)
         self._arrays = arrays
 
     def arrays(self) -> Mapping[str, Any]:
@@ -124,7 +128,11 @@ class LinearModel(TableModel):
     @classmethod
     def load(cls, actions: Actions, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> LinearModel:
         """Rebuild the model from its arrays and settings."""
-        return cls(actions, Templates.of(settings["templates"]), arrays, settings["scales"], settings.get("beam", 1))
+        check_settings(settings, SETTINGS)
+        check_arrays(arrays, table_arrays(settings["scales"]))
+        templates = Templates.of(settings["templates"])
+        feature_sets(actions, templates)  # complains if there are too many features
+        return cls(actions, templates, arrays, settings["scales"], settings.get("beam", 1))
 
     def settings(self) -> dict[str, Any]:
         """Return templates and scales, and the beam if there was one."""
@@ -146,8 +154,9 @@ class LinearOptions:
     features: str = ""  # or a feature model of the papers, with all pairs of its features
 
     def __post_init__(self) -> None:
-        if self.train_beam < 1:
-            raise ConfigError(f"a beam of width {self.train_beam} holds nothing to learn from; it should be 1 or more")
+        if not 1 <= self.train_beam <= MOST_WIDTH:
+            what = "holds nothing to learn from" if self.train_beam < 1 else "is too wide"
+            raise ConfigError(f"a beam of width {self.train_beam} {what}; it should be from 1 to {MOST_WIDTH}")
         if self.epochs < 1 or self.updates < 0 or not 0 <= self.explore <= 1 or min(self.margin, self.most) <= 0:
             raise ConfigError("epochs should be 1 or more, margin and most more than 0, explore between 0 and 1")
 

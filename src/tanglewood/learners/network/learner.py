@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from tanglewood.checks import check_arrays, check_settings
 from tanglewood.core.actions import Actions
 from tanglewood.core.oracle import Oracle
 from tanglewood.core.search import MoveScorer, Search
 from tanglewood.core.system import TransitionSystem
-from tanglewood.errors import ConfigError, ModelError
+from tanglewood.errors import ConfigError
 from tanglewood.learners.base import Capabilities, Example, quiet
 from tanglewood.learners.network.core import N_DISTANCES, N_FLAGS, NetworkCore, NetworkTrainer
 from tanglewood.ml.adam import Adam
@@ -29,14 +30,15 @@ from tanglewood.ml.encoder import (
     Rng,
     Shapes,
     batch_for,
-    count_layers,
     glorot,
     new_encoder,
     normal,
     number_words,
     packed,
+    packed_arrays,
     random_batches,
     rounded,
+    sizes_in,
     unpacked,
 )
 from tanglewood.ml.products import fast_products
@@ -199,31 +201,14 @@ class NetworkModel:
     @classmethod
     def load(cls, actions: Actions, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> NetworkModel:
         """Rebuild the model, and check that everything has the right size."""
-        parameters = unpacked(arrays)
+        check_settings(settings, {"vocabulary": dict})
         vocabulary = Vocabulary.load(settings["vocabulary"], EMBEDDED)
-        _check_parameters(parameters, actions, vocabulary)
-        return cls(actions, vocabulary, parameters)
-
-
-def _check_parameters(parameters: Mapping[str, Floats], actions: Actions, vocabulary: Vocabulary) -> None:
-    """Raise ModelError unless all arrays are there and have the right size: compiled code would not notice."""
-    try:
-        sizes = replace(
-            Sizes(),
-            word=len(parameters["word.bias"]),
-            lstm=len(parameters["lstm0.forward.recurrent"]),
-            layers=count_layers(parameters),
-            hidden=len(parameters["hidden.bias"]),
-        )
-    except (KeyError, TypeError) as error:
-        raise ModelError(f"the model lacks the array {error}") from None
-    wanted = new_parameters(sizes, vocabulary, actions.system, actions.n_labels, Shapes())
-    for name, example in wanted.items():
-        found = parameters.get(name)
-        if found is None or found.shape != example.shape or found.dtype != np.float32:
-            raise ModelError(f"the model's array {name!r} is missing or not of the shape {example.shape}")
-    if len(parameters) != len(wanted) or 2 * sizes.lstm != sizes.word:
-        raise ModelError("the model has arrays that do not belong to it")
+        word, lstm, layers = sizes_in(arrays)
+        hidden = len(arrays["hidden.bias"]) if "hidden.bias" in arrays else 0
+        sizes = replace(Sizes(), word=word, lstm=lstm, layers=layers, hidden=hidden)
+        wanted = new_parameters(sizes, vocabulary, actions.system, actions.n_labels, Shapes())
+        check_arrays(arrays, packed_arrays(wanted))
+        return cls(actions, vocabulary, unpacked(arrays))
 
 
 class NetworkLearner:

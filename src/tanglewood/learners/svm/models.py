@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tanglewood.checks import REAL, Layout, Shape, check_arrays, check_settings, starts
 from tanglewood.core.actions import Actions
+from tanglewood.errors import ModelError
 from tanglewood.learners.base import Capabilities
 from tanglewood.learners.features import FeatureSet
 from tanglewood.learners.svm.core import ClassScorer, KeyTable, LiblinearCore, Parts, SupportVectors, SvmCore
@@ -16,6 +18,34 @@ from tanglewood.ml.words import Word
 
 VECTOR_ARRAYS = ("parts.vectors", "parts.pairs", "intercepts", "coefs.starts", "coefs.pairs", "coefs.values")
 Arrays = Mapping[str, Any]
+ARRAYS = {  # of both classifiers: what is said in learners/svm/core.py, as numbers
+    "keys": Layout("i", ("features",), least=0),
+    "parts.keys": Layout("i", ("splits",)),
+    "parts.numbers": Layout("i", ("splits",), least=0, below="parts"),
+    "parts.features": starts("parts", among="features"),
+    "parts.starts": starts("parts", among="parts.classes"),
+    "parts.classes": Layout("i", ("parts.classes",), least=0, below="classes"),
+    "classes.moves": Layout("i", ("classes",), least=0, below="moves"),
+    "classes.labels": Layout("i", ("classes",), least=-1, below="labels"),
+    "classes.prior": Layout("f", ("classes",)),
+}
+SVM_ARRAYS = ARRAYS | {
+    "parts.vectors": starts("parts", among="vectors"),
+    "parts.pairs": starts("parts", among="pairs"),
+    "intercepts": Layout("d", ("pairs",)),
+    "vectors.starts": starts("vectors", among="vectors.features"),
+    "vectors.features": Layout("i", ("vectors.features",), least=0, below="features"),
+    "coefs.starts": starts("vectors", among="coefs"),
+    "coefs.pairs": Layout("i", ("coefs",), least=0),
+    "coefs.values": Layout("d", ("coefs",)),
+}
+LIBLINEAR_ARRAYS = ARRAYS | {
+    "weights.starts": starts("features", among="weights"),
+    "weights.classes": Layout("i", ("weights",), least=0),
+    "weights.values": Layout("f", ("weights",)),
+}
+SETTINGS: Shape = {"templates": [str], "splitting": [str]}
+SVM_SETTINGS: Shape = SETTINGS | {"gamma": REAL, "coef0": REAL}
 
 
 def feature_sets(actions: Actions, settings: Mapping[str, Any]) -> list[FeatureSet]:
@@ -44,10 +74,12 @@ class ClassifierWorkspace:
 class ClassifierModel:
     """What was learnt, as arrays: those of the parts and their classes, and the classifiers' own."""
 
+    declared: ClassVar[Mapping[str, Layout]]
+    settings_shape: ClassVar[Shape] = SETTINGS
+
     def __init__(self, actions: Actions, arrays: Arrays, settings: Mapping[str, Any]) -> None:
         self.actions = actions
-        # The doubles in a file need not be aligned.
-        self._arrays = {name: np.require(values, requirements=["C", "A"]) for name, values in arrays.items()}
+        self._arrays: dict[str, Any] = {name: np.asarray(values) for name, values in arrays.items()}
         self._settings = dict(settings)
         self._parts = Parts(
             *(self._filled(f"parts.{name}") for name in ("keys", "numbers", "starts", "classes")),
@@ -87,11 +119,25 @@ class ClassifierModel:
     @classmethod
     def load(cls, actions: Actions, arrays: Arrays, settings: Mapping[str, Any]) -> Self:
         """Rebuild the model from its arrays and settings."""
+        check_settings(settings, cls.settings_shape)
+        feature_sets(actions, settings)  # complains about templates
+        sizes = check_arrays(arrays, cls.declared, {"moves": actions.system.n_moves, "labels": actions.n_labels})
+        if not sizes["parts"]:
+            raise ModelError("the model has no part of the data, so there is nothing to score with")
+        cls._check({name: np.asarray(values) for name, values in arrays.items()})
         return cls(actions, arrays, settings)
+
+    @classmethod
+    def _check(cls, arrays: Arrays) -> None:
+        """Raise ModelError if what belongs to a part speaks of something outside that part."""
+        raise NotImplementedError
 
 
 class SvmModel(ClassifierModel):
     """Support vectors."""
+
+    declared = SVM_ARRAYS
+    settings_shape = SVM_SETTINGS
 
     @property
     def capabilities(self) -> Capabilities:
@@ -117,14 +163,39 @@ class SvmModel(ClassifierModel):
         """Return a scorer."""
         return SvmCore(*self._core_arguments(), self.learnt)
 
+    @classmethod
+    def _check(cls, arrays: Arrays) -> None:
+        classes, pairs = np.diff(arrays["parts.starts"]).astype(np.int64), np.diff(arrays["parts.pairs"])
+        if (classes * (classes - 1) // 2 != pairs).any():
+            raise ModelError("the parts do not have a decision for every pair of their classes")
+        of_vectors = np.repeat(np.arange(len(classes)), np.diff(arrays["parts.vectors"]))  # the part of each
+        of_coefs = np.repeat(of_vectors, np.diff(arrays["coefs.starts"]))
+        if (arrays["coefs.pairs"] >= pairs[of_coefs]).any():
+            raise ModelError("the array 'coefs.pairs' speaks of pairs of classes that its parts do not have")
+        features = arrays["vectors.features"]
+        vectors = np.repeat(np.arange(len(of_vectors)), np.diff(arrays["vectors.starts"]))
+        first, end = arrays["parts.features"][of_vectors[vectors]], arrays["parts.features"][of_vectors[vectors] + 1]
+        rises = (np.diff(features) > 0) | (np.diff(vectors) > 0)
+        if ((features < first) | (features >= end)).any() or not rises.all():
+            raise ModelError("the vectors' features should rise, and be among those of their parts")
+
 
 class LiblinearModel(ClassifierModel):
     """Weights of features."""
+
+    declared = LIBLINEAR_ARRAYS
 
     def core(self) -> LiblinearCore:
         """Return a scorer."""
         weights = (self._filled(f"weights.{name}") for name in ("starts", "classes", "values"))
         return LiblinearCore(*self._core_arguments(), *weights)
+
+    @classmethod
+    def _check(cls, arrays: Arrays) -> None:
+        of_features = np.repeat(np.diff(arrays["parts.starts"]), np.diff(arrays["parts.features"]))
+        of_weights = np.repeat(of_features, np.diff(arrays["weights.starts"]))  # how many classes the part of each has
+        if (arrays["weights.classes"] >= of_weights).any():
+            raise ModelError("the array 'weights.classes' speaks of classes that its parts do not have")
 
 
 def view_of(values: Any) -> memoryview:  # noqa: ANN401 - an array
