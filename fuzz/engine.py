@@ -35,7 +35,7 @@ TRIES = 400  # inputs tried to make one that fails smaller
 FORK = multiprocessing.get_context("fork")
 REPORTS = (  # where the standard error of a child that died says why
     re.compile(r"SUMMARY: (AddressSanitizer: \S+) .*?(\bin \S+)?$", re.MULTILINE),
-    re.compile(r"([\w./]+:\d+):\d+: (runtime error: .*)"),
+    re.compile(r"(\w+\.c:\d+):\d+: (runtime error: [a-z ]*)"),
     re.compile(r'^  File ".*?(\w+/\w+\.py)", line \d+ (in \w+)', re.MULTILINE),
 )
 

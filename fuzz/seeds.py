@@ -145,4 +145,7 @@ CHAIN = (
     + "\n"
 )
 
-TEXT = "The heron waits. A frog came today that sings!\n\nLetus feed   the ducks\nWe like 10 000 ponds, \U0001f438 e.g. \u05e9.\r\n"
+TEXT = (
+    "The heron waits. A frog came today that sings!\n\n"
+    "Letus feed   the ducks\nWe like 10 000 ponds, \U0001f438 e.g. \u05e9.\r\n"
+)

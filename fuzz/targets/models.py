@@ -126,8 +126,9 @@ class Models(Target):
             for sentence in doc:
                 check_tree(sentence)
             check_again(doc.sentences)
-            letters = "".join(token.form for sentence in doc for token in sentence.tokens)
-            if "".join(letters.split()) != "".join(TEXT.split()):
+            spans = [place for sentence in doc for place in sentence.offsets if place]
+            letters = {number for start, end in spans for number in range(start, end)}
+            if any(number not in letters for number, letter in enumerate(TEXT) if not letter.isspace()):
                 raise Broken("letters of the text are lost")
 
     def smaller(self, data: bytes) -> Iterator[bytes]:
