@@ -204,7 +204,7 @@ class _Child:
             faulthandler.enable(2)
             used = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
             resource.setrlimit(resource.RLIMIT_DATA, (used + MEMORY,) * 2)
-        faulthandler.register(signal.SIGUSR1, 2)  # type: ignore[arg-type]
+        faulthandler.register(signal.SIGUSR1, 2)
         for number in self._numbers[: self._target.batch]:
             sending.send(tuple(_attempt(self._target, self._data_of(number))))
 

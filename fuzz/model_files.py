@@ -176,7 +176,7 @@ ARRAY_CHANGES: tuple[Callable[[Random, Draft, str], str], ...] = (
 )
 
 
-# Changes to a whole file. ----------------------------------------------------------------------------------------------
+# Changes to a whole file. ---------------------------------------------------------------------------------------------
 
 
 def settings_changed(rng: Random, draft: Draft, strings: tuple[str, ...]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -136,7 +136,7 @@ class Models(Target):
         yield from ()
 
 
-def trained(folder: Path) -> list[Path]:
+def trained(folder: Path, names: Iterable[str] = MODELS) -> list[Path]:
     """Train small models on a few sentences, and return their files."""
     sizes, tag_sizes = network.Sizes, tagger.SIZES
     sentences = sentences_of(CONLLU)
@@ -146,11 +146,13 @@ def trained(folder: Path) -> list[Path]:
         tagger.SIZES = (8, 4)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            for name, choices in MODELS.items():
+            for name in names:
+                choices = MODELS[name]
                 path = folder / f"{name}.tw"
-                given = {**choices, "stacked": f"{folder / choices['stacked']}.tw"} if "stacked" in choices else choices
-                epochs = {} if choices["learner"] in {"svm", "liblinear"} else {"epochs": 2}
-                tw.train(sentences, sentences[:3], output=path, **epochs, **given)
+                given = {"epochs": 1 if choices["learner"] in {"svm", "liblinear"} else 2, **choices}
+                if "stacked" in given:
+                    given["stacked"] = f"{folder / given['stacked']}.tw"
+                tw.train(sentences, sentences[:3], output=path, **given)
                 paths.append(path)
     finally:
         network.Sizes, tagger.SIZES = sizes, tag_sizes  # type: ignore[misc]
