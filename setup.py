@@ -1,6 +1,7 @@
 """Compiles the plain .py rule files with their .pxd types; the rest of the metadata is in pyproject.toml.
 
-TANGLEWOOD_PURE=1 installs everything interpreted, TANGLEWOOD_BOUNDSCHECK=1 compiles with bounds checks.
+TANGLEWOOD_PURE=1 installs everything interpreted, TANGLEWOOD_BOUNDSCHECK=1 compiles with bounds checks, and
+TANGLEWOOD_SANITIZE=1 with AddressSanitizer and UBSan (fuzz/sanitized.py builds and runs that one).
 Each kind of build has a folder of its own, so that one never picks up what another left behind.
 """
 
@@ -12,7 +13,12 @@ from setuptools import Extension, setup
 
 pure = os.environ.get("TANGLEWOOD_PURE", "") not in {"", "0"}
 checked = os.environ.get("TANGLEWOOD_BOUNDSCHECK", "") not in {"", "0"}
-folder = f"build/{'pure' if pure else 'checked' if checked else 'fast'}"
+sanitized = os.environ.get("TANGLEWOOD_SANITIZE", "") not in {"", "0"}
+folder = f"build/{'pure' if pure else 'sanitized' if sanitized else 'checked' if checked else 'fast'}"
+SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
+optimized = ["-O1", "-g1", "-fno-omit-frame-pointer", *SANITIZERS] if sanitized else ["-O3", "-g0"]
+shared = optimized if sanitized else ["-O2", "-g0"]
+linked = SANITIZERS if sanitized else []
 
 SHARED = "tanglewood.core._shared"
 extensions: list[Extension] = []
@@ -29,12 +35,13 @@ if not pure:
                 [source],
                 include_dirs=["src"],
                 depends=[str(p) for p in Path(source).parent.glob("*.h")],
-                extra_compile_args=["-O3", "-g0"],
+                extra_compile_args=optimized,
+                extra_link_args=linked,
             )
             for source in sources
         ]
         # What every module needs for memoryviews is compiled once: it is most of their code.
-        + [Extension(SHARED, [f"src/{SHARED.replace('.', '/')}.c"], extra_compile_args=["-O2", "-g0"])],
+        + [Extension(SHARED, [f"src/{SHARED.replace('.', '/')}.c"], extra_compile_args=shared, extra_link_args=linked)],
         shared_utility_qualified_name=SHARED,
         nthreads=os.cpu_count() or 1 if sys.platform == "linux" else 0,
         build_dir=f"{folder}/cython",
