@@ -29,7 +29,8 @@ from tanglewood.errors import TanglewoodError
 
 ACCEPTED = "accepted"
 SANITIZED = "ASAN_OPTIONS" in os.environ
-SECONDS = 60 if SANITIZED else 10  # after which an input counts as a hang
+SECONDS = 60 if SANITIZED else 10  # of CPU time, after which an input counts as a hang
+PATIENCE = 20 * SECONDS  # of any time
 MEMORY = 1 << 30  # bytes that a child may use in addition to what it begins with
 TRIES = 400  # inputs tried to make one that fails smaller
 FORK = multiprocessing.get_context("fork")
@@ -204,8 +205,11 @@ class _Child:
             faulthandler.enable(2)
             used = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
             resource.setrlimit(resource.RLIMIT_DATA, (used + MEMORY,) * 2)
-        faulthandler.register(signal.SIGUSR1, 2)
+        faulthandler.register(signal.SIGXCPU, 2, chain=True)  # it writes down where it is, and ends
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         for number in self._numbers[: self._target.batch]:
+            spent = int(time.process_time()) + 1
+            resource.setrlimit(resource.RLIMIT_CPU, (spent + SECONDS, resource.RLIM_INFINITY))
             sending.send(tuple(_attempt(self._target, self._data_of(number))))
 
     def finished(self) -> Iterator[tuple[int, Outcome]]:
@@ -220,12 +224,8 @@ class _Child:
                 yield self._numbers[0], outcome
                 self._left -= 1
                 self._next(alive=self._left > 0)
-        if self.busy and time.monotonic() - self._since > SECONDS:
-            os.kill(self._process.pid or 0, signal.SIGUSR1)  # it writes down where it is
-            time.sleep(0.2)
-            self._process.kill()
-            self._process.join()
-            yield self._died("hang")
+        if self.busy and time.monotonic() - self._since > PATIENCE and self._process.pid:
+            os.kill(self._process.pid, signal.SIGXCPU)
 
     def _died(self, how: str) -> tuple[int, Outcome]:
         number = self._numbers[0]
@@ -264,4 +264,6 @@ def _attempt(target: Target, data: bytes) -> Outcome:
 
 
 def _end_of(code: int) -> str:
+    if code == -signal.SIGXCPU:
+        return "hang"
     return signal.Signals(-code).name if code < 0 else f"exit status {code}"

@@ -74,7 +74,7 @@ def _extreme(rng: Random, array: Array, draft: Draft) -> Any:  # noqa: ANN401 - 
 
 def one_number(rng: Random, draft: Draft, name: str) -> str:
     """Change one number, or a few."""
-    array = draft.arrays[name]
+    array = draft.arrays[name] = draft.arrays[name].copy()
     flat = array.reshape(-1)
     told = []
     for _ in range(rng.choice((1, 1, 1, 5)) if flat.size else 0):
@@ -120,7 +120,7 @@ def whole_array(rng: Random, draft: Draft, name: str) -> str:
 
 def shape(rng: Random, draft: Draft, name: str) -> str:
     """Change shape, size or type; the header tells the truth about it."""
-    array = draft.arrays[name]
+    array = np.atleast_1d(draft.arrays[name])
     flat = array.reshape(-1)
     keep = rng.randint(0, flat.size)
     kind = rng.choice(list(DTYPES.values()))

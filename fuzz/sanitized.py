@@ -49,7 +49,8 @@ def main() -> int:
     command = [sys.executable, str(ROOT / "fuzz" / "run.py"), *given]
     if given[:1] == ["--tests"]:
         chosen = given[1:] or [str(ROOT / "tests" / name) for name in TESTS]
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen]
+        # A worker of its own, so that what ends a process fails one test; -n 2 among the arguments makes it two.
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "1", *chosen]
     return subprocess.run(command, env=environment, check=False, cwd=ROOT).returncode
 
 
