@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import struct
 from array import array
@@ -13,7 +14,7 @@ import pytest
 from tanglewood.errors import ModelError
 from tanglewood.parser import Parser
 from tanglewood.pipeline import Pipeline
-from tanglewood.store import dump_model, load_model, parse_model, read_model, save_model
+from tanglewood.store import _read, dump_model, load_model, parse_model, read_model, save_model
 
 ARRAYS = {
     "floats": np.arange(6, dtype=np.float32).reshape(2, 3) / 7,
@@ -244,14 +245,8 @@ def test_another_layout_is_named_with_what_to_do(saved, version, remedy):
     ],
 )
 def test_a_header_that_makes_no_sense_is_refused_even_with_the_right_checksum(tmp_path, entry):
-    from tanglewood.store import BLANK, _digest
-
-    body = struct.pack("<2f", 1, 2)
-    metadata = {"format": "tanglewood-model", "version": "2", "settings": "{}", "sha256": BLANK.decode()}
-    data = with_header({"__metadata__": metadata, "x": entry}, body)
-    header = data[8 : len(data) - len(body)]
     path = tmp_path / "model.tw"
-    path.write_bytes(data.replace(BLANK, _digest(header, [memoryview(body)])))
+    path.write_bytes(crafted({"x": entry}, struct.pack("<2f", 1, 2)))
     with pytest.raises(ModelError, match=r"model\.tw"):
         load_model(path)
 
@@ -261,3 +256,82 @@ def test_a_model_file_that_holds_something_else_cannot_be_a_parser(saved):
         Parser.load(saved)
     with pytest.raises(ModelError, match="cannot be used by this tanglewood"):
         Pipeline.load(saved)
+
+
+def crafted(table, body, settings="{}"):
+    """The bytes of a model file with any table of arrays, and the right checksum."""
+    from tanglewood.store import BLANK, _digest
+
+    metadata = {"format": "tanglewood-model", "version": "2", "settings": settings, "sha256": BLANK.decode()}
+    data = with_header({"__metadata__": metadata, **table}, body)
+    return data.replace(BLANK, _digest(data[8 : len(data) - len(body)], [memoryview(body)]), 1)
+
+
+def floats(begin, end, n):
+    return {"dtype": "F32", "shape": [n], "data_offsets": [begin, end]}
+
+
+@pytest.mark.parametrize(
+    ("table", "settings"),
+    [
+        ({"a": floats(0, 8, 2), "b": floats(4, 12, 2)}, "{}"),
+        ({"a": floats(0, 4, 1), "b": floats(8, 12, 1)}, "{}"),
+        ({"a": floats(4, 12, 2)}, "{}"),
+        ({"a": floats(0, 8, 2)}, "{}"),
+        ({"a": floats(0, 12, 3) | {"shape": [True, 3]}}, "{}"),
+        ({"a": floats(0, 12, 3) | {"shape": [3.0]}}, "{}"),
+        ({"a": floats(0, 2**62, 2**60)}, "{}"),
+        ({"a": floats(0, 12, 3) | {"shape": [1] * 80 + [3]}}, "{}"),
+        ({"a": floats(0, 12, 3)}, "[]"),
+        ({"a": floats(0, 12, 3)}, '{"a": NaN}'),
+        ({"a": floats(0, 12, 3)}, '{"a": -Infinity}'),
+        ({"a": floats(0, 12, 3)}, "[" * 100_000),
+        ({"a": floats(0, 12, 3)}, '{"a": ' + "[" * 5000 + "]" * 5000 + "}"),
+        ({"a": floats(0, 12, 3)}, '{"a": 1' + "0" * 5000 + "}"),
+        ({"a": floats(0, 12, 3)}, "3"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_arrays_fill_the_file_one_after_the_other_and_settings_are_a_table(table, settings):
+    body = struct.pack("<3f", 1, 2, 3)
+    good = parse_model(crafted({"a": floats(0, 12, 3)}, body), "crafted")
+    assert good.arrays["a"].tolist() == [1, 2, 3]
+    with pytest.raises(ModelError, match="crafted: the model is damaged"):
+        parse_model(crafted(table, body, settings), "crafted")
+
+
+def test_no_more_is_read_than_a_model_has():
+    """Neither an endless file nor one whose header promises more than there is fills the memory."""
+
+    class Endless(io.RawIOBase):
+        def __init__(self, start):
+            self.start, self.given = start, 0
+
+        def read(self, size=-1):
+            assert 0 <= size <= 2**28
+            part = self.start[:size] or bytes(min(size, 2**20))
+            self.start = self.start[size:]
+            self.given += len(part)
+            return part
+
+    body = struct.pack("<3f", 1, 2, 3)
+    model = Endless(crafted({"a": floats(0, 12, 3)}, body))
+    with pytest.raises(ModelError, match="endless: the model is damaged"):
+        _read(model, "endless")
+    assert model.given < 2000
+    for start in (b"", struct.pack("<Q", 2**40), struct.pack("<Q", 2**26 + 1)):
+        with pytest.raises(ModelError, match="endless: not a tanglewood model"):
+            _read(Endless(start), "endless")
+    with pytest.raises(ModelError, match="short: the model is damaged"):
+        parse_model(crafted({"a": floats(0, 2**50, 2**48)}, body), "short")
+
+
+def test_numbers_are_aligned_however_the_arrays_lie():
+    table = {
+        "bytes": {"dtype": "U8", "shape": [3], "data_offsets": [0, 3]},
+        "doubles": {"dtype": "F64", "shape": [2], "data_offsets": [3, 19]},
+        "floats": floats(19, 27, 2),
+    }
+    arrays = parse_model(crafted(table, b"abc" + struct.pack("<2d2f", 0.5, 2, 3, 4)), "crafted").arrays
+    assert [values.tolist() for values in arrays.values()] == [[97, 98, 99], [0.5, 2], [3, 4]]
+    assert all(np.asarray(values).flags.aligned for values in arrays.values())

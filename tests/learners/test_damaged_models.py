@@ -164,6 +164,15 @@ def test_settings_of_other_kinds_are_refused_or_do_no_harm(kind):
     assert longest < 500
 
 
+@pytest.mark.parametrize("move", range(4))
+def test_a_scorer_that_rules_out_all_moves_but_one_still_gives_trees(move):
+    arrays, settings = model("liblinear")
+    changed = {**arrays, "classes.moves": np.full_like(arrays["classes.moves"], move)}
+    parser = Pipeline._of(parse_model(dump_model(changed, settings), "changed")).parser
+    for beam in (1, 2, 8):
+        assert [len(sentence.tree) for sentence in parser.parse_all(SENTENCES, beam=beam)] == list(map(len, SENTENCES))
+
+
 def test_a_parser_is_loaded_with_the_same_checks(tmp_path):
     arrays, settings = model("linear")
     path = tmp_path / "model.tw"
