@@ -77,13 +77,18 @@ def opened(source: Source) -> Iterator[tuple[BinaryIO, str]]:
             unpacked = gzip.GzipFile(fileobj=raw)
         elif start.startswith(XZ_MAGIC):
             unpacked = XzReader(raw)
-        elif raw is not source and name.endswith(tuple(MAGIC)):
+        elif _is_as_on_disk(raw) and name.endswith(tuple(MAGIC)):
             raise FormatError(_not_compressed(start, name[-3:]), file=name, line=1)
         else:
             yield raw, name
             return
         # The line iterators of gzip and lzma files are slow.
         yield cast("BinaryIO", io.BufferedReader(cast("io.RawIOBase", unpacked), 1 << 17)), name
+
+
+def _is_as_on_disk(raw: BinaryIO) -> bool:
+    """Tell whether this reads the bytes of a file as they are, so that the name says what they should be."""
+    return isinstance(raw, io.BufferedReader) and isinstance(raw.raw, io.FileIO)
 
 
 def _not_compressed(start: bytes, suffix: str) -> str:

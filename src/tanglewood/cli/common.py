@@ -282,10 +282,10 @@ class Progress:
 
 
 def print_json(data: Any) -> None:  # noqa: ANN401 - anything that json can write
-    """Print data as JSON."""
+    """Print data as JSON, with escapes if the output takes less than all characters."""
     import json
 
-    print(json.dumps(data, ensure_ascii=False, indent=2))
+    print(json.dumps(data, ensure_ascii=(sys.stdout.encoding or "utf-8").lower() != "utf-8", indent=2))
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from tanglewood.errors import TanglewoodError, one_line
 from tanglewood.files import no_stream
@@ -81,19 +81,20 @@ class _Closed(io.RawIOBase):
 class _Messages(io.TextIOBase):
     """Standard error, where a message that cannot be written must not end the work it is about."""
 
-    def __init__(self, stream: io.TextIOBase | None) -> None:
+    def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
         if self._stream is not None:
-            with suppress(OSError, ValueError):
+            try:
                 self._stream.write(text)
+            except OSError:
+                _drop(self._stream)
         return len(text)
 
     def flush(self) -> None:
         if self._stream is not None:
-            with suppress(OSError, ValueError):
-                self._stream.flush()
+            _drop(self._stream)
 
     def isatty(self) -> bool:
         return self._stream is not None and self._stream.isatty()
@@ -146,7 +147,7 @@ def guarded(work: Callable[[], int], command: str) -> int:
         known = isinstance(error, TanglewoodError | OSError | MemoryError | RecursionError | UnicodeError)
         status = 1 if known else BUG
         _tell(f"{_name(command)}: {explained(error, command)}")
-    _drop_output()
+    _drop(sys.stdout)
     return status
 
 
@@ -176,12 +177,12 @@ def _tell(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _drop_output() -> None:
-    """Write what is left of the output, or leave it if that is impossible: Python would complain at the end."""
+def _drop(stream: TextIO) -> None:
+    """Write what is left in a stream, or drop it if that is impossible: Python would complain about it at the end."""
     try:
-        sys.stdout.flush()
+        stream.flush()
     except OSError:
         with suppress(OSError):
             nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, sys.stdout.fileno())
+            os.dup2(nowhere, stream.fileno())
             os.close(nowhere)
