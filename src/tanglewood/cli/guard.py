@@ -119,7 +119,7 @@ def standard_streams() -> Iterator[None]:
         sys.stdout = io.TextIOWrapper(io.BufferedWriter(_Closed()), "utf-8")
     elif isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
-    sys.stderr = _Messages(sys.stderr)  # type: ignore[arg-type]
+    sys.stderr = _Messages(sys.stderr)
     try:
         yield
     finally:

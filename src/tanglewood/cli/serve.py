@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 import socket
 import sys
 from contextlib import suppress
@@ -34,6 +35,9 @@ LIMITS = {  # field of Limits -> (metavar, help)
     "seconds": ("S", "time for one request"),
     "workers": ("N", "requests worked on at once"),
     "waiting": ("N", "requests that may wait beside them"),
+    "max_answer": ("BYTES", "largest answer"),
+    "arrival": ("S", "time for a request to arrive"),
+    "connections": ("N", "connections at once"),
 }
 
 
@@ -54,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-q", "--quiet", action="store_true", help="do not log requests to standard error")
     group = parser.add_argument_group("limits of one server")
     for name, (metavar, help_) in LIMITS.items():
-        kind = float if name == "seconds" else int
+        kind = float if metavar == "S" else int
         group.add_argument(f"--{name.replace('_', '-')}", type=kind, metavar=metavar, help=help_)
 
 
@@ -70,6 +74,7 @@ def run(args: argparse.Namespace) -> int:
 
     from tanglewood.web.api import Playground
     from tanglewood.web.app import LOOPBACK, make_app
+    from tanglewood.web.connections import configured
     from tanglewood.web.limits import Limits
 
     given = {field.name: getattr(args, field.name) for field in fields(Limits)}
@@ -87,11 +92,11 @@ def run(args: argparse.Namespace) -> int:
             import webbrowser
 
             webbrowser.open(address)
-        config = uvicorn.Config(
-            app, log_level="warning", server_header=False, ws="none", timeout_graceful_shutdown=3, timeout_keep_alive=30
-        )
+        server = uvicorn.Server(configured(app, limits))
+        if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+            signal.signal(signal.SIGHUP, server.handle_exit)  # as it does for SIGINT and SIGTERM itself
         with suppress(KeyboardInterrupt):  # raised again once everything is closed
-            uvicorn.Server(config).run(sockets=[listening])
+            server.run(sockets=[listening])
         print("\ntanglewood serve: ended", file=sys.stderr)
     return 0
 
