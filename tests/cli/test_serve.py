@@ -79,12 +79,18 @@ def test_serve_prints_its_address_answers_and_ends_cleanly(model):
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGHUP])
 def test_serve_ends_as_cleanly_when_it_is_told_to(model, end):
     with serving("-m", model, "--quiet", end=end) as server:
-        address = urlsplit(server.address)
-        half = socket.create_connection((address.hostname, address.port), timeout=60)
-        half.sendall(b"GET / HTTP/1.1\r\n")
+        pass  # perhaps before it has begun to listen
     assert server.errors == "\ntanglewood serve: ended\n"
-    assert half.recv(100) == b""
-    half.close()
+    with socket.socket() as half:
+        half.settimeout(60)
+        with serving("-m", model, "--quiet", end=end) as server:
+            address = urlsplit(server.address)
+            with urllib.request.urlopen(f"{server.address}health", timeout=60) as answer:
+                assert answer.status == 200
+            half.connect((address.hostname, address.port))
+            half.sendall(b"GET / HTTP/1.1\r\n")
+        assert server.errors == "\ntanglewood serve: ended\n"
+        assert half.recv(100) == b""
 
 
 def test_serve_takes_the_limits_of_connections(model):

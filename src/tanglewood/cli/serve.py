@@ -6,6 +6,7 @@ import logging
 import signal
 import socket
 import sys
+import threading
 from contextlib import suppress
 from dataclasses import fields
 from importlib.util import find_spec
@@ -17,6 +18,8 @@ from tanglewood.errors import ConfigError, MissingExtraError, ModelError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
+    from types import FrameType
 
     from tanglewood.web.models import Model
 
@@ -84,21 +87,27 @@ def run(args: argparse.Namespace) -> int:
     hosts = args.allow_host or (LOOPBACK if shown in LOOPBACK else None)
     app = make_app(Playground(_load(args.model), limits), hosts=hosts)
     with socket.create_server((args.host, args.port), family=family, backlog=256) as listening:
-        address = f"http://{shown}:{listening.getsockname()[1]}/"
-        print(f"tanglewood is at {address} (Ctrl-C ends it)", flush=True)
-        if not args.quiet:
-            _log_requests()
-        if args.open:
-            import webbrowser
-
-            webbrowser.open(address)
-        server = uvicorn.Server(configured(app, limits))
-        if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-            signal.signal(signal.SIGHUP, server.handle_exit)  # as it does for SIGINT and SIGTERM itself
         with suppress(KeyboardInterrupt):  # raised again once everything is closed
+            address = f"http://{shown}:{listening.getsockname()[1]}/"
+            print(f"tanglewood is at {address} (Ctrl-C ends it)", flush=True)
+            if not args.quiet:
+                _log_requests()
+            if args.open:
+                import webbrowser
+
+                webbrowser.open(address)
+            server = uvicorn.Server(configured(app, limits))
+            _end_at_hangup(server.handle_exit)
             server.run(sockets=[listening])
         print("\ntanglewood serve: ended", file=sys.stderr)
     return 0
+
+
+def _end_at_hangup(handler: Callable[[int, FrameType | None], None]) -> None:
+    """Have SIGHUP end the server as SIGINT and SIGTERM do, which uvicorn sees to; if it is ignored it stays so."""
+    here = threading.current_thread() is threading.main_thread()
+    if here and hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, handler)
 
 
 def _log_requests() -> None:
