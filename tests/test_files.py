@@ -144,6 +144,21 @@ def test_nothing_stays_after_an_error(tmp_path, error):
     assert (tmp_path / "out.gz").read_bytes() == b"old"
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_named_pipe_whose_reader_has_gone_is_named(tmp_path):
+    def write():
+        with writing(path) as out:
+            os.close(reader)
+            out.write(b"x" * 100_000)
+
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    with pytest.raises(BrokenPipeError) as found:
+        write()
+    assert found.value.filename == str(path)
+
+
 def test_errors_that_reading_may_have_are_not_blamed_on_the_output(tmp_path):
     with pytest.raises(OSError, match="trouble") as found, writing(tmp_path / "out"):
         raise OSError(errno.EIO, "trouble")

@@ -21,7 +21,7 @@ READ_SIZE = 1 << 17
 GZIP_MAGIC, XZ_MAGIC = b"\x1f\x8b", b"\xfd7zXZ\x00"
 MAGIC = {".gz": GZIP_MAGIC, ".xz": XZ_MAGIC}
 DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)  # what reading compressed data may raise
-FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # errors that only writing can have
+OUTPUT = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EPIPE}  # errors that only writing can have
 CLOSED = {
     "stdin": "it is closed, so nothing can be read from it; a file can be named instead of -",
     "stdout": "it is closed, so nothing can be written to it; it can be sent to a file, or to /dev/null",
@@ -180,7 +180,7 @@ def writing(target: Source, *, packed: bool = True) -> Iterator[BinaryIO]:
         yield target
         return
     name = os.fspath(target)
-    with _full_disk_named("<stdout>" if name == "-" else name):
+    with _output_named("<stdout>" if name == "-" else name):
         if name == "-":
             out = standard_stream("stdout")
             yield out
@@ -197,12 +197,12 @@ def writing(target: Source, *, packed: bool = True) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _full_disk_named(name: str) -> Iterator[None]:
+def _output_named(name: str) -> Iterator[None]:
     """Put the name into errors that only writing can have, and that come without one."""
     try:
         yield
     except OSError as error:
-        if error.errno in FULL and error.filename is None:
+        if error.errno in OUTPUT and error.filename is None:
             raise OSError(error.errno, error.strerror, name) from None
         raise
 

@@ -136,12 +136,13 @@ def guarded(work: Callable[[], int], command: str) -> int:
             raise
         sys.stdout.flush()
         return status
-    except BrokenPipeError:
-        status = 0  # the reader of our output has seen enough
     except KeyboardInterrupt as error:
         status, told = stop_of(error)
         _tell(f"\n{_name(command)}: {told}")
     except Exception as error:
+        if isinstance(error, BrokenPipeError) and error.filename in (None, "<stdout>"):
+            _drop(sys.stdout)
+            return 0  # the reader of our output has seen enough
         if os.environ.get("TANGLEWOOD_TRACEBACK"):
             raise
         known = isinstance(error, TanglewoodError | OSError | MemoryError | RecursionError | UnicodeError)
@@ -156,7 +157,7 @@ def explained(error: Exception, command: str = "") -> str:
     if isinstance(error, TanglewoodError):
         return str(error)
     if isinstance(error, OSError):
-        where = "" if error.filename is None else f"{one_line(os.fsdecode(error.filename))}: "
+        where = "" if error.filename is None else f"{one_line(str(error.filename))}: "
         return f"{where}{one_line(error.strerror or str(error))}"
     if isinstance(error, MemoryError):
         less = LESS_MEMORY.get(command, "fewer or shorter sentences at a time")
