@@ -1,8 +1,30 @@
 """Every error tanglewood raises on purpose; each says what is wrong, where, and what would be right."""
 
+import re
+
+LONGEST = 600  # most characters of a message, or of a name in one
+UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def one_line(text: str, most: int = LONGEST) -> str:
+    """Return text as a message may show it: the middle of a long one left out, and nothing that a terminal obeys.
+
+    Whatever a message repeats comes from somebody else: a file name with an escape sequence, a label of ten megabytes.
+    Control characters, line breaks, marks that reverse the direction and halves of surrogate pairs are written as
+    Python writes them.
+    """
+    half = most // 2
+    if len(text) > most:
+        text = f"{text[:half]} … {text[-half:]}"
+    text = UNFIT.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return text if len(text) <= most + 3 else f"{text[:half]} … {text[-half:]}"
+
 
 class TanglewoodError(Exception):
-    """Parent of all errors raised by tanglewood."""
+    """Parent of all errors raised by tanglewood; as text, each is one line of bounded length."""
+
+    def __str__(self) -> str:
+        return one_line(super().__str__())
 
 
 class LocatedError(TanglewoodError, ValueError):
@@ -18,10 +40,12 @@ class LocatedError(TanglewoodError, ValueError):
         super().__init__(problem)
 
     def __str__(self) -> str:
-        where = [] if self.file is None else [self.file if self.line is None else f"{self.file}:{self.line}"]
+        name = None if self.file is None else one_line(self.file, LONGEST // 2)
+        where = [] if name is None else [name if self.line is None else f"{name}:{self.line}"]
         if self.sent_id is not None:
-            where.append(f"sent_id {self.sent_id}")
-        return f"{', '.join(where)}: {self.problem}" if where else self.problem
+            where.append(f"sent_id {one_line(self.sent_id, LONGEST // 4)}")
+        problem = one_line(self.problem)
+        return f"{', '.join(where)}: {problem}" if where else problem
 
 
 class FormatError(LocatedError):

@@ -1,5 +1,6 @@
 """Reading and writing files: decompression, and writing under another name before renaming."""
 
+import errno
 import gzip
 import io
 import lzma
@@ -7,15 +8,25 @@ import os
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from tanglewood.errors import ArgumentError, FormatError, given
 
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
 READ_SIZE = 1 << 17
 GZIP_MAGIC, XZ_MAGIC = b"\x1f\x8b", b"\xfd7zXZ\x00"
+MAGIC = {".gz": GZIP_MAGIC, ".xz": XZ_MAGIC}
 DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)  # what reading compressed data may raise
+OUTPUT = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EPIPE}  # errors that only writing can have
+CLOSED = {
+    "stdin": "it is closed, so nothing can be read from it; a file can be named instead of -",
+    "stdout": "it is closed, so nothing can be written to it; it can be sent to a file, or to /dev/null",
+}
+PART = ".part"  # how the names of files end that are being written
 
 Source = str | os.PathLike[str] | BinaryIO
 
@@ -29,6 +40,25 @@ def check_source(source: object, mode: str = "rb") -> None:
         raise ArgumentError(f'{method}() needs a path, "-" or an open binary file, not {given(source)}')
 
 
+def standard_stream(name: str) -> BinaryIO:
+    """Return the bytes of "stdin" or "stdout"; raise an OSError if the program was started without it."""
+    stream = getattr(sys, name)
+    if stream is None:
+        raise no_stream(name)
+    binary: BinaryIO = stream.buffer
+    return binary
+
+
+def no_stream(name: str) -> OSError:
+    """Return the error for "stdin" or "stdout" being closed."""
+    return OSError(errno.EBADF, CLOSED[name], f"<{name}>")
+
+
+def is_standard_output(out: BinaryIO) -> bool:
+    """Tell whether this is what :func:`writing` yields for "-"."""
+    return out is getattr(sys.stdout, "buffer", None)
+
+
 @contextmanager
 def opened(source: Source) -> Iterator[tuple[BinaryIO, str]]:
     """Yield the decompressed binary stream and its name for messages; closed at the end if it was opened here."""
@@ -38,22 +68,86 @@ def opened(source: Source) -> Iterator[tuple[BinaryIO, str]]:
         if not isinstance(source, str | os.PathLike):
             raw, name = source, str(getattr(source, "name", "<stream>"))
         elif os.fspath(source) == "-":
-            raw, name = sys.stdin.buffer, "<stdin>"
+            raw, name = standard_stream("stdin"), "<stdin>"
         else:
             raw, name = stack.enter_context(Path(source).open("rb")), os.fspath(source)
         start = peek(raw, len(XZ_MAGIC))
-        unpacked: gzip.GzipFile | lzma.LZMAFile
+        unpacked: gzip.GzipFile | XzReader
         if start.startswith(GZIP_MAGIC):
             unpacked = gzip.GzipFile(fileobj=raw)
         elif start.startswith(XZ_MAGIC):
-            unpacked = lzma.LZMAFile(raw)  # noqa: SIM115 - holds nothing but raw
-        elif raw is not source and name.endswith((".gz", ".xz")):
-            raise FormatError(f"the name ends in {name[-3:]} but the content is not compressed so", file=name)
+            unpacked = XzReader(raw)
+        elif _is_as_on_disk(raw) and name.endswith(tuple(MAGIC)):
+            raise FormatError(_not_compressed(start, name[-3:]), file=name, line=1)
         else:
             yield raw, name
             return
         # The line iterators of gzip and lzma files are slow.
         yield cast("BinaryIO", io.BufferedReader(cast("io.RawIOBase", unpacked), 1 << 17)), name
+
+
+def _is_as_on_disk(raw: BinaryIO) -> bool:
+    """Tell whether this reads the bytes of a file as they are, so that the name says what they should be."""
+    return isinstance(raw, io.BufferedReader) and isinstance(raw.raw, io.FileIO)
+
+
+def _not_compressed(start: bytes, suffix: str) -> str:
+    """Say what is wrong with a file that begins so, although its name says that it is compressed."""
+    if not start:
+        return f"the file is empty, which a {suffix} file never is; it should be made or fetched again"
+    if MAGIC[suffix].startswith(start):
+        return f"the compressed data breaks off after {len(start)} bytes; the file should be made or fetched again"
+    return f"the name ends in {suffix} but the content is not compressed so"
+
+
+class XzReader(io.RawIOBase):
+    """Decompresses xz; unlike lzma.LZMAFile, which drops what follows the data, it raises an error if that is not xz.
+
+    There may be several streams, and after each zeros that fill it up to a multiple of four bytes.
+    """
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+        self._stream: lzma.LZMADecompressor | None = None
+        self._ahead = b""  # read, but not part of the stream that ended
+
+    def readable(self) -> bool:
+        """Tell that it can be read."""
+        return True
+
+    def seekable(self) -> bool:
+        """Tell whether it is a file rather than a pipe."""
+        return self._raw.seekable()
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        """Read some bytes; none at the end."""
+        view = memoryview(buffer).cast("B")
+        data = b""
+        while not data:
+            if self._stream is None and not self._begin():
+                return 0
+            stream = cast("lzma.LZMADecompressor", self._stream)
+            fresh = b""
+            if stream.needs_input:
+                fresh, self._ahead = self._ahead or self._raw.read(READ_SIZE), b""
+                if not fresh:
+                    raise EOFError("the end is missing")
+            data = stream.decompress(fresh, len(view))
+            if stream.eof:
+                self._ahead, self._stream = stream.unused_data, None
+        view[: len(data)] = data
+        return len(data)
+
+    def _begin(self) -> bool:
+        """Skip zeros and begin with the next stream; return whether there is one."""
+        self._ahead = self._ahead.lstrip(b"\0")
+        while not self._ahead:
+            fresh = self._raw.read(READ_SIZE)
+            if not fresh:
+                return False
+            self._ahead = fresh.lstrip(b"\0")
+        self._stream = lzma.LZMADecompressor(lzma.FORMAT_XZ)
+        return True
 
 
 def peek(raw: BinaryIO, size: int) -> bytes:
@@ -76,34 +170,86 @@ def damaged(error: Exception, name: str, line: int) -> FormatError:
 
 @contextmanager
 def writing(target: Source, *, packed: bool = True) -> Iterator[BinaryIO]:
-    """Yield the binary file to write to; a path appears only if all goes well.
+    """Yield the binary file to write to; a path appears only if all goes well, and then it is on the disk.
 
-    With ``packed``, output to a path that ends in .gz or .xz is compressed.
+    It has the permissions of the file that it replaces, or else those of any new file. With ``packed``, output to a
+    path that ends in .gz or .xz is compressed.
     """
     check_source(target, "wb")
     if not isinstance(target, str | os.PathLike):
         yield target
         return
-    if os.fspath(target) == "-":
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    path = Path(target)
-    if path.exists() and not path.is_file():
-        with path.open("wb") as special:  # such as /dev/null, which must not be replaced
-            yield special
-        return
-    path = path.resolve()  # a link stays a link
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-    with partial.open("xb") as raw:
+    name = os.fspath(target)
+    with _output_named("<stdout>" if name == "-" else name):
+        if name == "-":
+            out = standard_stream("stdout")
+            yield out
+            out.flush()
+            return
+        path = Path(target)
+        if path.exists() and not path.is_file():
+            with path.open("wb") as special:  # such as /dev/null, which must not be replaced
+                yield special
+            return
+        path = path.resolve()  # a link stays a link
+        with _replacing(path) as raw, _compressed(raw, path.suffix if packed else "") as out:
+            yield out
+
+
+@contextmanager
+def _output_named(name: str) -> Iterator[None]:
+    """Put the name into errors that only writing can have, and that come without one."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in OUTPUT and error.filename is None:
+            raise OSError(error.errno, error.strerror, name) from None
+        raise
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[BinaryIO]:
+    """Yield a new file that takes the place of the path if all goes well."""
+    mode = None
+    if path.exists():
+        if not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        mode = path.stat().st_mode & 0o777
+    partial = part_of_name(path)
+    try:
         try:
-            with _compressed(raw, path.suffix if packed else "") as out:
-                yield out
-            raw.close()
-            partial.replace(path)
-        except BaseException:
-            partial.unlink(missing_ok=True)
-            raise
+            raw = partial.open("xb")
+        except OSError as error:  # which names a file that nobody asked for
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        with raw:
+            if mode is not None:
+                partial.chmod(mode)
+            yield raw
+            raw.flush()
+            os.fsync(raw.fileno())
+        partial.replace(path)
+        _sync_folder(path.parent)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def part_of_name(path: Path) -> Path:
+    """Return the name to write a file under before it is renamed; it is random, and short enough for any folder.
+
+    In containers the numbers of processes repeat, and what a killed run has left must not be in the way of the next.
+    """
+    return path.with_name(f".{path.name[:50]}.{os.urandom(8).hex()}{PART}")
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the names in a folder written to the disk, where the system can do that."""
+    with suppress(OSError):
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
 
 
 @contextmanager

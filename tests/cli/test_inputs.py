@@ -173,6 +173,7 @@ def test_texts_are_shown_by_their_beginning():
     assert shown_name("no-such-file") == "no-such-file"
     assert shown_name("Birds\n sing") == "Birds sing"
     assert len(shown_name("word " * 100)) == 40
+    assert shown_name("\x1b[2J.conllu") == "\\x1b[2J.conllu"
 
 
 def test_the_bundled_model_parses_what_is_counted(capsys):

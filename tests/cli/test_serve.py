@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.error import HTTPError
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -50,7 +51,7 @@ def words(tmp_path):
 
 
 @contextmanager
-def serving(*arguments):
+def serving(*arguments, end=signal.SIGINT):
     """Run the command until the block ends; gives its address, and then what it wrote to standard error."""
     command = [sys.executable, "-m", "tanglewood", "serve", "--port", "0", *map(str, arguments)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -61,7 +62,7 @@ def serving(*arguments):
         found.address = line.split()[3]
         yield found
     finally:
-        server.send_signal(signal.SIGINT)
+        server.send_signal(end)
         _, found.errors = server.communicate(timeout=60)
     assert server.returncode == 0
 
@@ -73,6 +74,33 @@ def test_serve_prints_its_address_answers_and_ends_cleanly(model):
         assert content["limits"]["max_words"] == 7
         assert [one["name"] for one in content["models"]] == ["toy"]
     assert server.errors == "\ntanglewood serve: ended\n"
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGHUP])
+def test_serve_ends_as_cleanly_when_it_is_told_to(model, end):
+    with serving("-m", model, "--quiet", end=end) as server:
+        pass  # perhaps before it has begun to listen
+    assert server.errors == "\ntanglewood serve: ended\n"
+    with socket.socket() as half:
+        half.settimeout(60)
+        with serving("-m", model, "--quiet", end=end) as server:
+            address = urlsplit(server.address)
+            with urllib.request.urlopen(f"{server.address}health", timeout=60) as answer:
+                assert answer.status == 200
+            half.connect((address.hostname, address.port))
+            half.sendall(b"GET / HTTP/1.1\r\n")
+        assert server.errors == "\ntanglewood serve: ended\n"
+        assert half.recv(100) == b""
+
+
+def test_serve_takes_the_limits_of_connections(model):
+    with serving("-m", model, "--quiet", "--arrival", "0.2", "--connections", "3", "--max-answer", "5000") as server:
+        address = urlsplit(server.address)
+        with socket.create_connection((address.hostname, address.port), timeout=60) as half:
+            half.sendall(b"GET / HTTP/1.1\r\n")
+            assert half.recv(100).startswith(b"HTTP/1.1 408 ")
+        with urllib.request.urlopen(f"{server.address}health", timeout=60) as answer:
+            assert answer.status == 200
 
 
 def test_serve_logs_a_line_for_each_request(model):

@@ -10,10 +10,11 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from tanglewood.cli.inputs import ENGLISH, check_folder, is_text, parse_text
-from tanglewood.errors import ConfigError, LocatedError
+from tanglewood.errors import ConfigError, LocatedError, one_line
+from tanglewood.files import standard_stream
 from tanglewood.measure.clock import minutes
 
 if TYPE_CHECKING:
@@ -21,6 +22,18 @@ if TYPE_CHECKING:
     from tanglewood.treebank.sentence import Sentence
 
 IDLE = "-m is for text: a treebank should have its trees already (tanglewood parse makes new ones)"
+LONGEST_USAGE = 3  # lines
+LONGEST_NAME = 60  # of a file, in the line that shows progress
+
+
+class ArgumentParser(argparse.ArgumentParser):
+    """Keeps its complaints short, however many options a command has and whatever was given."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong with the arguments, and end the program."""
+        usage = self.format_usage()
+        shown = usage if usage.count("\n") <= LONGEST_USAGE else ""
+        self.exit(2, f"{shown}{self.prog}: {one_line(message)}; {self.prog} --help shows what can be given\n")
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
@@ -194,7 +207,8 @@ class Reading:
         """Parse a text, and say on standard error which model does it."""
         use_one_matrix_thread()
         found = parse_text(texts, self.model)  # raises if there is no such model
-        print(f"{name}text parsed with {self.model or f'{ENGLISH} (-m names another)'}", file=sys.stderr)
+        model = self.model or f"{ENGLISH} (-m names another)"
+        print(one_line(f"{name}text parsed with {model}"), file=sys.stderr)
         return found
 
     @contextmanager
@@ -202,7 +216,7 @@ class Reading:
         """Open a file to read from, with a progress line."""
         with ExitStack() as stack:
             check_folder(file, self.command)
-            raw: BinaryIO = sys.stdin.buffer if file == "-" else stack.enter_context(Path(file).open("rb"))
+            raw = standard_stream("stdin") if file == "-" else stack.enter_context(Path(file).open("rb"))
             yield "-" if file == "-" else raw, stack.enter_context(Progress(file, raw))
 
     def note(self, error: LocatedError) -> None:
@@ -239,12 +253,12 @@ class Progress:
     """A line on the terminal: how much of a file has been read, and how long the rest will take; silent in pipes."""
 
     def __init__(self, name: str, raw: BinaryIO) -> None:
-        self.name = name
+        self.name = one_line(name, LONGEST_NAME)
         self.raw = raw
         self.shown = sys.stderr.isatty()
         self.sentences = 0
         self.began = self.last = time.monotonic()
-        self.size = raw.seekable() and raw is not sys.stdin.buffer and Path(raw.name).stat().st_size
+        self.size = raw.seekable() and name != "-" and os.fstat(raw.fileno()).st_size
 
     def step(self, count: int = 1) -> None:
         """Count some sentences, and update the line now and then."""
@@ -268,10 +282,10 @@ class Progress:
 
 
 def print_json(data: Any) -> None:  # noqa: ANN401 - anything that json can write
-    """Print data as JSON."""
+    """Print data as JSON, with escapes if the output takes less than all characters."""
     import json
 
-    print(json.dumps(data, ensure_ascii=False, indent=2))
+    print(json.dumps(data, ensure_ascii=(sys.stdout.encoding or "utf-8").lower() != "utf-8", indent=2))
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

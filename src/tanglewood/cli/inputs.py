@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tanglewood.errors import ConfigError
+from tanglewood.errors import ConfigError, one_line
 from tanglewood.show.formats import FORMATS
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _looks_like_a_path(argument: str) -> bool:
 def shown_name(argument: str) -> str:
     """Return what a table calls an argument: the name of the file, or the beginning of the text."""
     if not any(map(str.isspace, argument)) or os.path.exists(argument):  # noqa: PTH110
-        return argument
+        return one_line(argument)
     text = " ".join(argument.split())
     return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 3] + "..."
 

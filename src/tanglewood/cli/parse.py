@@ -16,6 +16,7 @@ from tanglewood.cli.common import Reading, add_processes, add_reading, use_one_m
 from tanglewood.cli.inputs import is_text
 from tanglewood.cli.writing import add_writing, chosen_format, chosen_look, on_screen
 from tanglewood.decoders import MOST_MEMORY, MOVE_SEARCHES, SEARCHES, search_help
+from tanglewood.errors import one_line
 from tanglewood.options import ParseOptions
 from tanglewood.show.formats import FORMATS, write
 
@@ -166,7 +167,10 @@ def _batches(args: argparse.Namespace, reading: Reading, pipeline: Pipeline) -> 
                 if isinstance(batch, Piece):
                     number = batch.number + len(batch.sentences)
                 elif not silent:
-                    print(f"{name}: parsed with the English model of tanglewood; -m names another", file=sys.stderr)
+                    print(
+                        f"{one_line(name)}: parsed with the English model of tanglewood; -m names another",
+                        file=sys.stderr,
+                    )
                     silent = True
                 progress.step(len(batch.sentences) if isinstance(batch, Piece) else len(batch.blocks))
                 yield batch

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import signal
 import socket
 import sys
+import threading
 from contextlib import suppress
 from dataclasses import fields
 from importlib.util import find_spec
@@ -16,6 +18,8 @@ from tanglewood.errors import ConfigError, MissingExtraError, ModelError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
+    from types import FrameType
 
     from tanglewood.web.models import Model
 
@@ -34,6 +38,9 @@ LIMITS = {  # field of Limits -> (metavar, help)
     "seconds": ("S", "time for one request"),
     "workers": ("N", "requests worked on at once"),
     "waiting": ("N", "requests that may wait beside them"),
+    "max_answer": ("BYTES", "largest answer"),
+    "arrival": ("S", "time for a request to arrive"),
+    "connections": ("N", "connections at once"),
 }
 
 
@@ -54,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-q", "--quiet", action="store_true", help="do not log requests to standard error")
     group = parser.add_argument_group("limits of one server")
     for name, (metavar, help_) in LIMITS.items():
-        kind = float if name == "seconds" else int
+        kind = float if metavar == "S" else int
         group.add_argument(f"--{name.replace('_', '-')}", type=kind, metavar=metavar, help=help_)
 
 
@@ -70,6 +77,7 @@ def run(args: argparse.Namespace) -> int:
 
     from tanglewood.web.api import Playground
     from tanglewood.web.app import LOOPBACK, make_app
+    from tanglewood.web.connections import configured
     from tanglewood.web.limits import Limits
 
     given = {field.name: getattr(args, field.name) for field in fields(Limits)}
@@ -79,21 +87,27 @@ def run(args: argparse.Namespace) -> int:
     hosts = args.allow_host or (LOOPBACK if shown in LOOPBACK else None)
     app = make_app(Playground(_load(args.model), limits), hosts=hosts)
     with socket.create_server((args.host, args.port), family=family, backlog=256) as listening:
-        address = f"http://{shown}:{listening.getsockname()[1]}/"
-        print(f"tanglewood is at {address} (Ctrl-C ends it)", flush=True)
-        if not args.quiet:
-            _log_requests()
-        if args.open:
-            import webbrowser
-
-            webbrowser.open(address)
-        config = uvicorn.Config(
-            app, log_level="warning", server_header=False, ws="none", timeout_graceful_shutdown=3, timeout_keep_alive=30
-        )
         with suppress(KeyboardInterrupt):  # raised again once everything is closed
-            uvicorn.Server(config).run(sockets=[listening])
+            address = f"http://{shown}:{listening.getsockname()[1]}/"
+            print(f"tanglewood is at {address} (Ctrl-C ends it)", flush=True)
+            if not args.quiet:
+                _log_requests()
+            if args.open:
+                import webbrowser
+
+                webbrowser.open(address)
+            server = uvicorn.Server(configured(app, limits))
+            _end_at_hangup(server.handle_exit)
+            server.run(sockets=[listening])
         print("\ntanglewood serve: ended", file=sys.stderr)
     return 0
+
+
+def _end_at_hangup(handler: Callable[[int, FrameType | None], None]) -> None:
+    """Have SIGHUP end the server as SIGINT and SIGTERM do, which uvicorn sees to; if it is ignored it stays so."""
+    here = threading.current_thread() is threading.main_thread()
+    if here and hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, handler)
 
 
 def _log_requests() -> None:

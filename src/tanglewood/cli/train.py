@@ -19,7 +19,9 @@ from tanglewood.cli.common import (
     given_options,
     use_one_matrix_thread,
 )
+from tanglewood.cli.guard import stop_of
 from tanglewood.decoders import SEARCHES, search_help
+from tanglewood.errors import one_line
 from tanglewood.learners import LEARNERS
 from tanglewood.measure.clock import minutes
 
@@ -145,21 +147,22 @@ def run(args: argparse.Namespace) -> int:
         resume=args.resume,
         processes=args.processes,
         report=lambda event: print(event, file=sys.stderr),
-        warn=lambda text: print(f"warning: {text}", file=sys.stderr),
+        warn=lambda text: print(f"warning: {one_line(text)}", file=sys.stderr),
         tell=_tell if sys.stderr.isatty() else None,
     )
     try:
         model = session.run()
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
         if not session.rescue():
             raise
+        status, told = stop_of(error)
         resume = "; --resume goes on" if session.can_resume else ""
-        print(f"\ninterrupted: the best parser so far is kept{resume}", file=sys.stderr)
-        return 130
+        print(f"\n{told}: the best parser so far is kept{resume}", file=sys.stderr)
+        return status
     if session.dev:
         print(session.crossing_arcs(), file=sys.stderr)
     size = Path(args.output).stat().st_size / 1e6
-    print(f"{args.output}: {size:.1f} MB, epoch {model.description['epoch']}", file=sys.stderr)
+    print(f"{one_line(args.output)}: {size:.1f} MB, epoch {model.description['epoch']}", file=sys.stderr)
     return reading.close()
 
 

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.connection import wait
+from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
 
 from tanglewood.errors import ArgumentError, ConfigError, WorkerError
@@ -42,7 +42,8 @@ def in_order(
     At most two items per process are read ahead, so that memory stays flat however many there are. Forked processes
     inherit the work, others are sent it once, so it must be possible to pickle it, and items and results too.
     ``method`` is how processes are started: "fork", "spawn" or "forkserver"; by default fork where it is safe. Each
-    process calls ``prepare`` first.
+    process calls ``prepare`` first. If nobody wants the rest, because of an error, an interruption or because the
+    generator is closed, the processes end at once, whatever they are at.
     """
     if checked(processes) == 1:
         yield from map(work, items)
@@ -50,7 +51,9 @@ def in_order(
     if method is None:
         method = "fork" if sys.platform == "linux" and threading.active_count() == 1 else "spawn"
     context = multiprocessing.get_context(method)
-    pool = ProcessPoolExecutor(processes, context, initializer=_begin, initargs=(work, prepare))
+    told, tell = context.Pipe(duplex=False)
+    forked = tell if method == "fork" else None
+    pool = ProcessPoolExecutor(processes, context, initializer=_begin, initargs=(work, prepare, told, forked))
     source = iter(items)
     waiting: deque[Future[Result]] = deque()
     failure: Exception | None = None
@@ -74,7 +77,11 @@ def in_order(
             problem += ' (or does the script start them outside of `if __name__ == "__main__":`?)'
         raise WorkerError(problem) from None
     finally:
+        if more or waiting:
+            tell.close()
         pool.shutdown(cancel_futures=True)
+        tell.close()
+        told.close()
     if failure is not None:
         raise failure
 
@@ -82,20 +89,31 @@ def in_order(
 _mine: Callable[[Any], Any]  # the work of this process
 
 
-def _begin(work: Callable[[Any], Any], prepare: Callable[[], object] | None) -> None:
-    """Prepare a process for its work."""
+def _begin(
+    work: Callable[[Any], Any], prepare: Callable[[], object] | None, told: Connection, tell: Connection | None
+) -> None:
+    """Prepare a process for its work, which ends when the other end of ``told`` is closed.
+
+    ``tell`` is that end, if this process has inherited it.
+    """
     global _mine  # noqa: PLW0603 - a process has one
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that reads and writes
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    # Signals to a whole group are for the process that reads and writes; but SIGTERM is how a pool ends its processes.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    if tell is not None:
+        tell.close()
+    threading.Thread(target=_end_with_parent, args=(told,), daemon=True).start()
     _mine = work
     if prepare is not None:
         prepare()
 
 
-def _end_with_parent() -> None:
+def _end_with_parent(told: Connection) -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None
-    wait([parent.sentinel])
+    wait([parent.sentinel, told])
     os._exit(1)
 
 

@@ -6,7 +6,6 @@ The command line, drawings and documents all write through this table.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -14,7 +13,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from tanglewood.errors import ConfigError
-from tanglewood.files import Source, writing
+from tanglewood.files import Source, is_standard_output, writing
 from tanglewood.show import LEAST_COLUMNS, LEAST_PIXELS
 
 if TYPE_CHECKING:
@@ -282,6 +281,6 @@ def write(sentences: Iterable[Sentence], target: Source, format_: Format, look: 
     with writing(target) as out:
         for part in format_.write(counted(), look):
             out.write(part)
-            if out is sys.stdout.buffer:
+            if is_standard_output(out):
                 out.flush()  # the reader of our pipe may wait for this sentence before it writes the next
     return count

@@ -26,6 +26,7 @@ class Seen:
         self._read: Callable[[int], bytes] = getattr(stream, "read1", stream.read)
         self._seekable = stream.seekable()
         self._start = b""
+        self._failure: Exception | None = None
         self._look()
 
     def _look(self) -> None:
@@ -35,8 +36,9 @@ class Seen:
         while kind is None and more and len(self._start) < MOST_SEEN:
             try:
                 fresh = self._read(READ_SIZE)
-            except DAMAGED:
-                break  # raised again when the rest is read
+            except DAMAGED as error:
+                self._failure = error  # raised when the rest is read; reading again might find nothing wrong
+                break
             self._start += fresh
             more = bool(fresh)
             kind = is_treebank(self._start, self.name, ended=not more)
@@ -45,6 +47,8 @@ class Seen:
     def read1(self, size: int = -1) -> bytes:
         """Read some bytes."""
         start, self._start = self._start, b""
+        if not start and self._failure is not None:
+            raise self._failure
         return start or self._read(size)
 
     read = read1

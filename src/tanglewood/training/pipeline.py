@@ -7,17 +7,16 @@ has learnt from the other parts, and the parser learns from tags that are as goo
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
-import signal
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tanglewood.errors import ModelError
 from tanglewood.ml.threads import keep_one_matrix_thread
+from tanglewood.run.processes import in_order
 from tanglewood.store import load_model, save_model
 from tanglewood.text.batches import with_tags
 from tanglewood.text.tagger import Tagger, TaggerOptions, TagProgress, Tags, train_tagger
@@ -97,12 +96,12 @@ def prepare_tags(
         for number, (held, others) in enumerate(dealt, 1)
         if not parts.has(f"fold{number}")
     ]
-    results = _tag_folds(jobs, plan.processes, plan.report)
     tags: list[Sequence[Tags]] = [()] * len(train)
-    for number, (held, _) in enumerate(dealt, 1):
-        _, found = parts.get(f"fold{number}", lambda: ({}, {"tags": next(results)}))
-        for place, tagged in zip(held, found["tags"], strict=True):
-            tags[place] = [Tags(*tag) for tag in tagged]
+    with closing(_tag_folds(jobs, plan.processes, plan.report)) as results:
+        for number, (held, _) in enumerate(dealt, 1):
+            _, found = parts.get(f"fold{number}", lambda: ({}, {"tags": next(results)}))
+            for place, tagged in zip(held, found["tags"], strict=True):
+                tags[place] = [Tags(*tag) for tag in tagged]
     tagger = Tagger.load(*parts.get("tagger", learn_tagger))
     tagged_train = [_tagged(sentence, found, plan.tag_column) for sentence, found in zip(train, tags, strict=True)]
     return tagger, tagged_train, with_tags_of(tagger, dev, plan.tag_column)
@@ -175,22 +174,17 @@ def _blocks(sentences: Sequence[Sentence], places: Sequence[int]) -> list[bytes]
     return [sentences[place].to_bytes() for place in places]
 
 
-def _tag_folds(jobs: Sequence[_Job], processes: int, report: Report) -> Iterator[list[list[Tags]]]:
+def _tag_folds(jobs: Sequence[_Job], processes: int, report: Report) -> Generator[list[list[Tags]]]:
     """Do the jobs, one after another when they are asked for, or side by side in processes."""
     if min(processes, len(jobs)) < 2:
         yield from (job.run(report) for job in jobs)
         return
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, context, initializer=_begin) as pool:
-        for job, result in zip(jobs, pool.map(_Job.run, jobs), strict=True):
+    # Spawned, since matrices may be in use: their threads do not survive a fork.
+    results = in_order(_Job.run, jobs, processes=processes, method="spawn", prepare=keep_one_matrix_thread)
+    with closing(results):
+        for job, result in zip(jobs, results, strict=True):
             report(f"{job.name}: done")
             yield result
-
-
-def _begin() -> None:
-    """Prepare a process: Ctrl-C ends it, too; what is finished is kept."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    keep_one_matrix_thread()
 
 
 def _last(steps: Iterator[TagProgress], report: Report, name: str) -> TagProgress:

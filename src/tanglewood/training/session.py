@@ -180,9 +180,13 @@ class Session:
 
 
 def check_output(output: str | Path | None) -> None:
-    """Raise an error if there is no folder for a model to be written to."""
-    if output is not None and not Path(output).resolve().parent.is_dir():
+    """Raise an error, before anything is learnt, if a model cannot be written there."""
+    if output is None:
+        return
+    if not Path(output).resolve().parent.is_dir():
         raise ConfigError(f"{output}: there is no such folder to write the model to")
+    if Path(output).is_dir():
+        raise ConfigError(f"{output} is a folder; the model needs the name of a file, such as {Path(output) / 'x.tw'}")
 
 
 def _save(model: Pipeline, output: Path) -> None:

@@ -1,13 +1,12 @@
 """CoNLL-U and CoNLL-X in and out: streaming, and byte for byte what was read."""
 
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, NoReturn, Protocol
 
 from tanglewood.errors import ConfigError, FormatError, LocatedError
-from tanglewood.files import DAMAGED, READ_SIZE, Source, check_source, damaged, opened, writing
+from tanglewood.files import DAMAGED, READ_SIZE, Source, check_source, damaged, is_standard_output, opened, writing
 from tanglewood.treebank.scan import block_ends
 from tanglewood.treebank.sentence import BLANK, BOM, ID, SPAN_PLACE, Sentence, comment_value, number_of, scan_block
 
@@ -229,7 +228,7 @@ def write(sentences: "SentenceSource", target: Source) -> int:
     with writing(target) as out:
         for block in joined(sentence.to_bytes() for sentence in sentences_from(sentences, trees=False)):
             out.write(block)
-            if out is sys.stdout.buffer:
+            if is_standard_output(out):
                 out.flush()  # the reader of our pipe may wait for this sentence before it writes the next
             count += 1
     return count

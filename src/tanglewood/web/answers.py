@@ -15,6 +15,7 @@ from tanglewood.show import svg
 from tanglewood.treebank.sentence import Sentence as TreebankSentence
 from tanglewood.treebank.tree import Tree
 from tanglewood.web import messages
+from tanglewood.web.limits import Room
 from tanglewood.web.messages import LegalMove, ScoredTree, Step, TraceAnswer
 from tanglewood.web.models import Parsed
 
@@ -25,11 +26,14 @@ def draw(tree: Tree, sentence: TreebankSentence) -> str:
     return svg.draw(tree, sentence.forms, tags=tags, title=sentence.text, width=None, style=False)
 
 
-def sentence_answer(parsed: Parsed, *, drawn: bool) -> messages.Sentence:
+def sentence_answer(parsed: Parsed, room: Room, *, drawn: bool) -> messages.Sentence:
     """Return a sentence as data."""
     sentence = parsed.sentence
     tree = sentence.tree
     data = sentence.to_dict()
+    drawing = draw(tree, sentence) if drawn else ""
+    room.take(3 * len(sentence.to_bytes()) + len(drawing))  # the words and their labels also stand for themselves
+    room.take(sum(map(_size, (found for found, _ in parsed.nbest))))
     return messages.Sentence(
         sent_id=sentence.sent_id,
         text=data.get("text", " ".join(sentence.forms)),
@@ -40,9 +44,14 @@ def sentence_answer(parsed: Parsed, *, drawn: bool) -> messages.Sentence:
         nonprojective=tree.nonprojective_arcs(),
         degree=tree.degree(),
         conllu=sentence.to_text(),
-        svg=draw(tree, sentence) if drawn else UNSET,
+        svg=drawing if drawn else UNSET,
         nbest=[_scored(*found) for found in parsed.nbest] if parsed.nbest else UNSET,
     )
+
+
+def _size(tree: Tree) -> int:
+    """Return about how many bytes heads and labels have."""
+    return sum(map(len, tree.labels)) + 6 * len(tree)
 
 
 def _scored(tree: Tree, log_probability: float) -> ScoredTree:
@@ -54,6 +63,7 @@ def trace_answer(
     aside: str,
     sentence: TreebankSentence,
     steps: Sequence[TraceStep],
+    room: Room,
     *,
     problem: str | None = None,
     goal: Tree | None = None,
@@ -72,15 +82,19 @@ def trace_answer(
         moments[-1].update({word: (head, label) for head, label, word in step.attached})
         rows.append(_step(step, len(moments) - 1 if drawn else None))
     trees = [_tree(moment, len(sentence), goal) for moment in moments]
+    drawings = []
+    for tree in trees if drawn else ():
+        drawings.append(draw(tree, sentence))
+        room.take(len(drawings[-1]))
     last = sentence.with_tree(trees[-1] if goal is None else goal)
     return TraceAnswer(
         **about,
         aside=aside,
-        sentence=sentence_answer(Parsed(last), drawn=False),
+        sentence=sentence_answer(Parsed(last), room, drawn=False),
         covered=problem is None,
         problem=problem,
         transitions=count_transitions(steps),
-        drawings=[draw(tree, sentence) for tree in trees] if drawn else UNSET,
+        drawings=drawings if drawn else UNSET,
         steps=rows,
     )
 

@@ -16,7 +16,7 @@ from tanglewood.systems import SYSTEMS, make_system
 from tanglewood.treebank.conllu import read
 from tanglewood.treebank.sentence import HEAD, Sentence
 from tanglewood.web.answers import sentence_answer, trace_answer
-from tanglewood.web.limits import Deadline, Limits
+from tanglewood.web.limits import Deadline, Limits, Room
 from tanglewood.web.messages import (
     ModelInfo,
     OptionInfo,
@@ -79,8 +79,10 @@ class Playground:
         """
         search = self._search(request)
         groups = self._parsed(request, self._read(request, deadline), deadline, search)
+        room = Room(self.limits)
+        drawn = request.drawings
         answers = [
-            ParseAnswer(sentences=[sentence_answer(one, drawn=request.drawings) for one in _watched(group, deadline)])
+            ParseAnswer(sentences=[sentence_answer(one, room, drawn=drawn) for one in _watched(group, deadline)])
             for group in groups
         ]
         return answers[0] if request.texts is None else TextsAnswer(texts=answers)
@@ -120,14 +122,15 @@ class Playground:
             raise Problem(422, problem, field="oracle")
         tree = sentence.tree
         steps: list[Step] = []
+        room = Room(self.limits)
         failure = None
         try:
-            self._collect(trace(sentence, system, oracle), steps, deadline)
+            self._collect(trace(sentence, system, oracle), steps, room, deadline)
         except OracleError as error:
             failure = str(error)
         about = {"guide": "oracle", "system": system.name, "options": options, "oracle": oracle}
         return trace_answer(
-            about, system.aside_name, sentence, steps, problem=failure, goal=tree, drawn=request.drawings
+            about, system.aside_name, sentence, steps, room, problem=failure, goal=tree, drawn=request.drawings
         )
 
     def _trace_model(self, request: TraceRequest, sentence: Sentence, deadline: Deadline) -> TraceAnswer:
@@ -145,17 +148,20 @@ class Playground:
         if request.conllu is not None:
             (sentence,) = model.tag([sentence])
         steps: list[Step] = []
-        self._collect(trace_model(model.parser, sentence), steps, deadline)
+        room = Room(self.limits)
+        self._collect(trace_model(model.parser, sentence), steps, room, deadline)
         about = {"guide": "model", "model": name, "system": system, "options": options}
         aside = model.parser.model.actions.system.aside_name
-        return trace_answer(about, aside, sentence, steps, drawn=request.drawings)
+        return trace_answer(about, aside, sentence, steps, room, drawn=request.drawings)
 
-    def _collect(self, found: Iterator[Step], steps: list[Step], deadline: Deadline) -> None:
+    def _collect(self, found: Iterator[Step], steps: list[Step], room: Room, deadline: Deadline) -> None:
         for step in found:
             deadline.check()
             if len(steps) > self.limits.max_steps:
                 raise Problem(422, f"the derivation has more than {self.limits.max_steps} steps; take a shorter one")
             steps.append(step)
+            numbers = len(step.stack) + len(step.buffer) + len(step.aside)
+            room.take(2 * numbers + sum(len(legal.label or "") + 60 for legal in step.legal))  # each at the least
 
     def _search(self, request: ParseRequest) -> Search:
         """Return how to search for trees, within the limits."""

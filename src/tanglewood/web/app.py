@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from importlib.resources import files
@@ -16,16 +17,17 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
-from tanglewood.errors import TanglewoodError
+from tanglewood.errors import TanglewoodError, one_line
 from tanglewood.web.api import Playground
 from tanglewood.web.decoding import decode
-from tanglewood.web.limits import Desk, Limits
+from tanglewood.web.limits import Desk, Limits, Room
 from tanglewood.web.log import LOG, RequestLog
 from tanglewood.web.problems import Problem, Refusal
 from tanglewood.web.routes import Operation, operations
 
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+HOST = re.compile(r"([a-z0-9._-]+|\[[0-9a-f:.]+\])(:\d{1,5})?", re.ASCII)  # a name or an address, and a port
 POLICY = "; ".join(
     [
         "default-src 'none'",
@@ -64,7 +66,7 @@ def make_app(playground: Playground | None = None, *, hosts: Collection[str] | N
             if kind is None:
                 return _json(encode(work()))
             data = await _body(request, play.limits)
-            return _json(await desk.run(lambda deadline: encode(work(decode(data, kind), deadline))))
+            return _json(await desk.run(lambda deadline: _encoded(work(decode(data, kind), deadline), play.limits)))
 
         return Route(operation.path, answer, methods=[operation.method])
 
@@ -99,6 +101,13 @@ def _pages() -> list[Route]:
     return routes
 
 
+def _encoded(answer: object, limits: Limits) -> bytes:
+    """Return an answer as JSON that is not too large."""
+    data = encode(answer)
+    Room(limits).take(len(data))
+    return data
+
+
 async def _body(request: Request, limits: Limits) -> bytes:
     """Return the bytes of a request that is JSON and not too large."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -111,13 +120,13 @@ async def _body(request: Request, limits: Limits) -> bytes:
         raise too_large
     data = bytearray()
     try:
-        async with asyncio.timeout(limits.seconds):
+        async with asyncio.timeout(limits.arrival):
             async for chunk in request.stream():
                 data += chunk
                 if len(data) > most:
                     raise too_large
     except TimeoutError:
-        raise Problem(408, f"the request did not arrive within {limits.seconds:g} seconds") from None
+        raise Problem(408, f"the request did not arrive within {limits.arrival:g} seconds") from None
     return bytes(data)
 
 
@@ -173,9 +182,10 @@ class Guard:
             await send(message)
 
         host = Headers(scope=scope).get("host", "").lower()
-        name = host if host.endswith("]") else host.rpartition(":")[0] or host
-        if self.hosts is not None and name not in self.hosts:
-            refusal = _refusal(f"this server does not answer to the host name {name!r}", 421)
-            await refusal(scope, receive, guarded)
+        found = HOST.fullmatch(host)
+        name = found[1] if found else None
+        if (host and name is None) or (self.hosts is not None and name not in self.hosts):
+            problem = f"this server does not answer to the host name {host!r}"
+            await _refusal(one_line(problem), 421)(scope, receive, guarded)
             return
         await self.app(scope, receive, guarded)

@@ -31,6 +31,9 @@ class Limits:
     seconds: Annotated[float, Meta(description="time for one request, waiting included")] = 20.0
     workers: Annotated[int, Meta(description="requests worked on at once, each in a thread")] = 2
     waiting: Annotated[int, Meta(description="requests that may wait beside them")] = 128
+    max_answer: Annotated[int, Meta(description="bytes of an answer")] = 32 << 20
+    arrival: Annotated[float, Meta(description="time for a request to arrive: its head, and then its body")] = 20.0
+    connections: Annotated[int, Meta(description="connections at once, idle ones included")] = 500
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
@@ -57,6 +60,24 @@ class Deadline:
             f"this took longer than the {self.seconds:g} seconds a request may take; send less at once",
             headers={"Retry-After": "1"},
         )
+
+
+class Room:
+    """How much more an answer may hold; checked while it is made, so that one that is too large never is."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._most = limits.max_answer
+        self._left = limits.max_answer
+
+    def take(self, size: int) -> None:
+        """Use some bytes, or about as many; raise the Problem if there are not that many left."""
+        self._left -= size
+        if self._left < 0:
+            raise Problem(
+                422,
+                f"the answer would have more than the {self._most:,} bytes it may have; send fewer or shorter "
+                'sentences at once, ask for fewer trees (nbest), or for no drawings ("drawings": false)',
+            )
 
 
 class Desk:

@@ -6,9 +6,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from tanglewood.errors import LocatedError, TanglewoodError
-
-LONGEST_ERROR = 600  # most characters of an error that are sent
+from tanglewood.errors import LocatedError, TanglewoodError, one_line
 
 
 class Refusal(Struct, forbid_unknown_fields=True):
@@ -30,7 +28,7 @@ class Problem(TanglewoodError):  # noqa: N818 - it is what the client is told
         self.status = status
         self.headers = headers or {}
         known = {"error": error, **{name: value for name, value in where.items() if value is not None}}
-        self.refusal = Refusal(**{name: short(v) if isinstance(v, str) else v for name, v in known.items()})  # type: ignore[arg-type]
+        self.refusal = Refusal(**{name: one_line(v) if isinstance(v, str) else v for name, v in known.items()})  # type: ignore[arg-type]
 
     @classmethod
     def of(cls, error: Exception) -> Problem:
@@ -40,10 +38,3 @@ class Problem(TanglewoodError):  # noqa: N818 - it is what the client is told
         if isinstance(error, LocatedError):
             return cls(422, error.problem, line=error.line, sent_id=error.sent_id)
         return cls(422, str(error))
-
-
-def short(text: str) -> str:
-    """Cut a message that repeats too much of the request; half a surrogate pair becomes a question mark."""
-    half = LONGEST_ERROR // 2
-    cut = text if len(text) <= LONGEST_ERROR else f"{text[:half]} … {text[-half:]}"
-    return cut.encode("utf-8", "replace").decode()

@@ -26,10 +26,13 @@ REFUSALS = {  # status -> meaning; those of a request with a body
     408: "the request did not arrive in time, or the work took too long; Retry-After says when to come again",
     413: "the request is too large",
     415: "the content type is not application/json",
-    422: "a field is wrong, a sentence too long, CoNLL-U malformed, or a name unknown",
+    422: "a field is wrong, a sentence too long, CoNLL-U malformed, a name unknown, or the answer would be too large",
     429: "too many requests wait; Retry-After says when to come again",
 }
-ALWAYS = {421: "the server does not answer to this host name"}
+ALWAYS = {
+    421: "the server does not answer to this host name",
+    503: "the server has as many connections as it may have; Retry-After says when to come again",
+}
 
 
 @dataclass(frozen=True, slots=True)

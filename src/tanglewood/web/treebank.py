@@ -6,7 +6,7 @@ from io import BytesIO
 
 import msgspec
 
-from tanglewood.errors import LocatedError
+from tanglewood.errors import LocatedError, one_line
 from tanglewood.measure.coverage import Coverage
 from tanglewood.measure.find import Filter
 from tanglewood.measure.stats import TreebankStats
@@ -15,7 +15,7 @@ from tanglewood.treebank.conllu import read
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.web.limits import Deadline, Limits
 from tanglewood.web.messages import CoverageCounts, LeftOut, Row, SentenceFilter, Stats, TreebankAnswer, TreebankRequest
-from tanglewood.web.problems import Problem, short
+from tanglewood.web.problems import Problem
 
 LONGEST_TEXT = 300  # characters of a sentence that are shown in a row
 
@@ -34,7 +34,7 @@ def browse(request: TreebankRequest, limits: Limits, deadline: Deadline) -> Tree
 
     def note(error: LocatedError) -> None:
         line = None if error.line is None else error.line + before
-        errors.append(LeftOut(error=short(error.problem), line=line, sent_id=error.sent_id))
+        errors.append(LeftOut(error=one_line(error.problem), line=line, sent_id=error.sent_id))
 
     rows = []
     for sentence in read(BytesIO(request.conllu.encode()), on_error=note):
