@@ -19,6 +19,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -71,6 +72,16 @@ class Target:
     def check(self, data: bytes) -> str:
         """Try an input."""
         raise NotImplementedError
+
+    @contextmanager
+    def file(self, data: bytes) -> Iterator[Path]:
+        """Yield the path of a file that holds the input for a while."""
+        path = self.folder / f"input-{os.getpid()}{self.suffix}"
+        path.write_bytes(data)
+        try:
+            yield path
+        finally:
+            path.unlink()
 
     def smaller(self, data: bytes) -> Iterator[bytes]:
         """Yield smaller inputs that may fail in the same way: by default the bytes without some of them."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -88,9 +87,8 @@ class Models(Target):
 
     def check(self, data: bytes) -> str:
         """Load the model, and use it."""
-        file = self.folder / f"changed-{os.getpid()}.tw"
-        file.write_bytes(data)
-        nlp = tw.load(file)
+        with self.file(data) as path:
+            nlp = tw.load(path)
         try:
             self._use(nlp)
         except TanglewoodError as error:
