@@ -1,11 +1,13 @@
 """The fuzzer finds what it should, and a short run of each target finds nothing; fuzz/README.md tells of long ones."""
 
 import ctypes
+import os
 import re
 import subprocess
 import sys
 import time
 from contextlib import nullcontext
+from multiprocessing.util import Finalize
 from pathlib import Path
 from random import Random
 
@@ -52,6 +54,8 @@ class Clumsy(engine.Target):
             pass
         if data == b"waits":
             time.sleep(1000)
+        if data == b"ends badly":
+            Finalize(self, os._exit, (3,), exitpriority=1)
         return "accepted"
 
 
@@ -70,6 +74,7 @@ KINDS = {
     b"hangs": "hang: ",
     b"waits": "hang: ",
     b"eats": "MemoryError",
+    b"ends badly": "exit status 3",
     b"lies": "Broken: not so",
 }
 
@@ -85,7 +90,7 @@ def test_what_becomes_of_each_input_is_counted_whatever_the_others_do(clumsy):
     """Some inputs end the process they are tried in; those after them are tried all the same."""
     tally = engine.run(clumsy, 1, inputs=40, processes=2)
     wanted = [engine.made(clumsy, 1, number).data for number in range(40)]
-    assert {*wanted} == KINDS.keys() - {b"hangs", b"waits"}
+    assert {*wanted} == KINDS.keys() - {b"hangs", b"waits", b"ends badly"}
     assert tally.inputs == 40
     assert tally.outcomes == {KINDS[data]: wanted.count(data) for data in (b"fine", b"refused")}
     for data in (b"raises", b"dies", b"eats", b"lies"):
