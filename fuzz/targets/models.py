@@ -15,7 +15,7 @@ from checks import check_again, check_tree
 from engine import ACCEPTED, Broken, Case, Target
 from model_files import changed
 from mutations import STRINGS, places
-from seeds import CHAIN, CONLLU, TEXT
+from seeds import CONLLU, TEXT, chain
 from tanglewood.decoders import SEARCHES
 from tanglewood.derivation import trace_model
 from tanglewood.errors import ConfigError, TanglewoodError
@@ -77,7 +77,7 @@ class Models(Target):
         words = {name for found in settings for name in _strings(found)}
         self._strings = (*STRINGS, *sorted(words), *SYSTEMS, *LEARNERS, *SEARCHES)
         bare = "1\tfrog\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
-        self._sentences = sentences_of(CONLLU + bare + CHAIN.split("\n41\t")[0] + "\n\n")
+        self._sentences = sentences_of(CONLLU + bare + chain(40))
 
     def make(self, rng: Random) -> Case:
         """Return one of the models, changed."""
