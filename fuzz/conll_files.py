@@ -9,7 +9,7 @@ from collections.abc import Callable
 from random import Random
 
 from mutations import damaged
-from seeds import CHAIN, CONLLU, CONLLX
+from seeds import CONLLU, CONLLX, chain
 
 BLOCKS = [block.encode() + b"\n\n" for block in CONLLU.split("\n\n")[:-1]]
 PLAIN = [block.encode() + b"\n\n" for block in CONLLX.split("\n\n")[:-1]]
@@ -114,7 +114,7 @@ def made_up(rng: Random) -> bytes:
     seeds = PLAIN if rng.random() < 0.15 else [*BLOCKS, random_tree(rng), random_tree(rng)]
     blocks = [rng.choice(seeds) for _ in range(rng.choice((1, 2, 3, 6)))]
     if rng.random() < 0.02:
-        blocks.append(CHAIN.encode())
+        blocks.append(chain(rng.choice((100, 100, 1000))).encode())
     lines = b"".join(blocks).split(b"\n")
     for _ in range(rng.choice((0, 1, 1, 1, 2, 4))):
         if lines:

@@ -19,6 +19,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -71,6 +72,16 @@ class Target:
     def check(self, data: bytes) -> str:
         """Try an input."""
         raise NotImplementedError
+
+    @contextmanager
+    def file(self, data: bytes) -> Iterator[Path]:
+        """Yield the path of a file that holds the input for a while."""
+        path = self.folder / f"input-{os.getpid()}{self.suffix}"
+        path.write_bytes(data)
+        try:
+            yield path
+        finally:
+            path.unlink()
 
     def smaller(self, data: bytes) -> Iterator[bytes]:
         """Yield smaller inputs that may fail in the same way: by default the bytes without some of them."""
@@ -215,32 +226,31 @@ class _Child:
     def finished(self) -> Iterator[tuple[int, Outcome]]:
         """Yield the numbers of inputs that were tried since the last call, and what became of them."""
         while self.busy and self.results.poll():
-            try:
+            number = self._numbers[0]
+            outcome = None
+            with suppress(EOFError):
                 outcome = Outcome(*self.results.recv())
-            except EOFError:
+            self._numbers = self._numbers[1:]
+            self._since = time.monotonic()
+            self._left -= 1
+            if outcome is None or not self._left or not self.busy:  # the end of this process, which may come badly
                 self._process.join()
-                yield self._died(_end_of(self._process.exitcode or 0))
-            else:
-                yield self._numbers[0], outcome
-                self._left -= 1
-                self._next(alive=self._left > 0)
+                if outcome is None or self._process.exitcode:
+                    outcome = self._died()
+                if self.busy:
+                    self.results.close()
+                    self._begin()
+            yield number, outcome
         if self.busy and time.monotonic() - self._since > PATIENCE and self._process.pid:
             os.kill(self._process.pid, signal.SIGXCPU)
 
-    def _died(self, how: str) -> tuple[int, Outcome]:
-        number = self._numbers[0]
+    def _died(self) -> Outcome:
+        """Return how the process ended, and what it wrote about that."""
+        code = self._process.exitcode or 0
+        how = "hang" if code == -signal.SIGXCPU else signal.Signals(-code).name if code < 0 else f"exit status {code}"
         report = self._errors.read_text(errors="replace")
         places = (" ".join(filter(None, found.groups())) for sort in REPORTS if (found := sort.search(report)))
-        self._next(alive=False)
-        return number, Outcome(f"{how}: {next(places, 'nothing is known')}", failed=True, detail=report)
-
-    def _next(self, *, alive: bool) -> None:
-        self._numbers = self._numbers[1:]
-        self._since = time.monotonic()
-        if self.busy and not alive:
-            self._process.join()
-            self.results.close()
-            self._begin()
+        return Outcome(f"{how}: {next(places, 'nothing is known')}", failed=True, detail=report)
 
     def stop(self) -> None:
         """End the process, whatever it is doing."""
@@ -261,9 +271,3 @@ def _attempt(target: Target, data: bytes) -> Outcome:
         what = f": {error}" if isinstance(error, Broken) else ""
         name = f"{type(error).__name__}{where}{what}"
         return Outcome(name, failed=True, detail="".join(traceback.format_exception(error)))
-
-
-def _end_of(code: int) -> str:
-    if code == -signal.SIGXCPU:
-        return "hang"
-    return signal.Signals(-code).name if code < 0 else f"exit status {code}"

@@ -137,15 +137,13 @@ CONLLX = """\
 
 """
 
-CHAIN = (
-    "".join(
-        f"{number}\tw{number}\tw\tNOUN\tN\t_\t{number - 1}\t{'root' if number == 1 else 'nmod'}\t_\t_\n"
-        for number in range(1, 121)
-    )
-    + "\n"
-)
-
 TEXT = (
     "The heron waits. A frog came today that sings!\n\n"
     "Letus feed   the ducks\nWe like 10 000 ponds, \U0001f438 e.g. \u05e9.\r\n"
 )
+
+
+def chain(size: int) -> str:
+    """Return a sentence in which every word depends on the one before it."""
+    rows = (f"{word}\tw{word}\tw\tNOUN\tN\t_\t{word - 1}\tnmod\t_\t_\n" for word in range(1, size + 1))
+    return "".join(rows) + "\n"

@@ -1,10 +1,13 @@
 """The fuzzer finds what it should, and a short run of each target finds nothing; fuzz/README.md tells of long ones."""
 
 import ctypes
+import os
 import re
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
+from multiprocessing.util import Finalize
 from pathlib import Path
 from random import Random
 
@@ -12,13 +15,17 @@ import numpy as np
 import pytest
 
 import engine
+import tanglewood as tw
+from checks import check_tree
 from conll_files import n_blocks
 from exhaustive import COMPILED
 from model_files import Draft, changed, packed
 from mutations import STRINGS, changed_json
+from seeds import CONLLU
 from tanglewood.errors import FormatError
 from tanglewood.store import dump_model, parse_model
-from targets import TARGETS
+from tanglewood.treebank.conllu import read
+from targets import TARGETS, target_class
 
 FUZZ = Path(__file__).resolve().parents[1] / "fuzz"
 COUNTS = {"treebanks": 400, "models": 300, "requests": 400}
@@ -47,6 +54,8 @@ class Clumsy(engine.Target):
             pass
         if data == b"waits":
             time.sleep(1000)
+        if data == b"ends badly":
+            Finalize(self, os._exit, (3,), exitpriority=1)
         return "accepted"
 
 
@@ -65,6 +74,7 @@ KINDS = {
     b"hangs": "hang: ",
     b"waits": "hang: ",
     b"eats": "MemoryError",
+    b"ends badly": "exit status 3",
     b"lies": "Broken: not so",
 }
 
@@ -80,7 +90,7 @@ def test_what_becomes_of_each_input_is_counted_whatever_the_others_do(clumsy):
     """Some inputs end the process they are tried in; those after them are tried all the same."""
     tally = engine.run(clumsy, 1, inputs=40, processes=2)
     wanted = [engine.made(clumsy, 1, number).data for number in range(40)]
-    assert {*wanted} == KINDS.keys() - {b"hangs", b"waits"}
+    assert {*wanted} == KINDS.keys() - {b"hangs", b"waits", b"ends badly"}
     assert tally.inputs == 40
     assert tally.outcomes == {KINDS[data]: wanted.count(data) for data in (b"fine", b"refused")}
     for data in (b"raises", b"dies", b"eats", b"lies"):
@@ -91,6 +101,45 @@ def test_what_becomes_of_each_input_is_counted_whatever_the_others_do(clumsy):
 def test_what_fails_is_made_smaller(clumsy):
     failure = engine.outcome_of(clumsy, b"dies")
     assert engine.shrunk(clumsy, b"this dies of something", failure.name) == b"dies"
+
+
+@pytest.fixture
+def treebanks(tmp_path, monkeypatch):
+    monkeypatch.setattr("targets.treebanks.trained", lambda *_: [])
+    return target_class("treebanks")(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "problem"),
+    [
+        (lambda found: found[1:], "sentences are lost"),
+        (lambda found: [*found, found[0]], "come twice"),
+        (lambda found: found[::-1], "byte for byte"),
+        (lambda found: [one.with_comments(["# new"]) for one in found], "byte for byte"),
+    ],
+)
+def test_a_reader_that_loses_or_changes_something_is_noticed(treebanks, monkeypatch, spoil, problem):
+    monkeypatch.setattr(tw, "read", lambda *args, **more: spoil(list(read(*args, **more))), raising=False)
+    with pytest.raises(engine.Broken, match=problem):
+        treebanks.check(CONLLU.encode())
+
+
+def test_an_error_without_its_line_is_noticed(treebanks, monkeypatch):
+    def lost(*_, **__):
+        raise FormatError("bad", file="x.conllu")
+
+    monkeypatch.setattr(tw, "read", lost, raising=False)
+    with pytest.raises(engine.Broken, match="without its place"):
+        treebanks.check(b"x")
+
+
+@pytest.mark.parametrize(("heads", "fits"), [([2, 0], True), ([2, 1], False), ([1, 0], False)])
+def test_the_obvious_check_of_trees(heads, fits):
+    class Bare(list):
+        tree = type("T", (), {"heads": [-1, *heads]})
+
+    with nullcontext() if fits else pytest.raises(engine.Broken):
+        check_tree(Bare(heads))
 
 
 def test_a_changed_model_has_the_right_checksum():

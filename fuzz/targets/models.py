@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -16,7 +15,7 @@ from checks import check_again, check_tree
 from engine import ACCEPTED, Broken, Case, Target
 from model_files import changed
 from mutations import STRINGS, places
-from seeds import CHAIN, CONLLU, TEXT
+from seeds import CONLLU, TEXT, chain
 from tanglewood.decoders import SEARCHES
 from tanglewood.derivation import trace_model
 from tanglewood.errors import ConfigError, TanglewoodError
@@ -78,7 +77,7 @@ class Models(Target):
         words = {name for found in settings for name in _strings(found)}
         self._strings = (*STRINGS, *sorted(words), *SYSTEMS, *LEARNERS, *SEARCHES)
         bare = "1\tfrog\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
-        self._sentences = sentences_of(CONLLU + bare + CHAIN.split("\n41\t")[0] + "\n\n")
+        self._sentences = sentences_of(CONLLU + bare + chain(40))
 
     def make(self, rng: Random) -> Case:
         """Return one of the models, changed."""
@@ -88,9 +87,8 @@ class Models(Target):
 
     def check(self, data: bytes) -> str:
         """Load the model, and use it."""
-        file = self.folder / f"changed-{os.getpid()}.tw"
-        file.write_bytes(data)
-        nlp = tw.load(file)
+        with self.file(data) as path:
+            nlp = tw.load(path)
         try:
             self._use(nlp)
         except TanglewoodError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Sequence
 from io import BytesIO, RawIOBase
 from pathlib import Path
@@ -69,12 +68,11 @@ class Treebanks(Target):
 
     def check(self, data: bytes) -> str:
         """Read the file, and use what it holds."""
-        file = self.folder / f"fuzz-{os.getpid()}.conllu"
-        file.write_bytes(data)
         plain = unwrapped(data)
         rng = Random(hashlib.sha256(data).digest())
-        sentences, error = self._read(file, plain, trees=True, rng=rng)
-        self._read(file, plain, trees=False, rng=rng)
+        with self.file(data) as file:
+            sentences, error = self._read(file, plain, trees=True, rng=rng)
+            self._read(file, plain, trees=False, rng=rng)
         for use in rng.sample(self._uses, USES) if sentences else ():
             use(sentences, rng)
         if error is not None:
