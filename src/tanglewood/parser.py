@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain, islice
-from math import exp
+from math import fsum
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, NamedTuple, Unpack
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Unpack
 from tanglewood import __version__
 from tanglewood.core.actions import Actions
 from tanglewood.core.beam import Beam
+from tanglewood.core.logs_plain import exp
 from tanglewood.core.search import Search
 from tanglewood.core.state import State
 from tanglewood.decoders import MOVE_SEARCHES, SEARCHES, make_decoder, make_summing_decoder
@@ -213,10 +214,12 @@ def stacked_tree(tree: Tree, actions: Actions) -> StackedTree:
     return StackedTree(tree.heads, actions.label_numbers(tree))
 
 
-def stacked_trees(stacked: Parser, sentences: Sequence[Sentence], actions: Actions) -> list[StackedTree]:
+def stacked_trees(
+    stacked: Parser, sentences: Sequence[Sentence], actions: Actions, *, reproducible: bool = False
+) -> list[StackedTree]:
     """Return a stacked parser's trees of sentences, searching as it did in training."""
     beam = stacked.description["beam"]
-    parsed = stacked.parse_all(sentences, beam=beam if beam > 1 else None)
+    parsed = stacked.parse_all(sentences, beam=beam if beam > 1 else None, reproducible=reproducible)
     return [stacked_tree(sentence.tree, actions) for sentence in parsed]
 
 
@@ -227,7 +230,7 @@ class ParserWorker:
         self.options = options
         self._parser = parser
         self._actions = parser.model.actions
-        self._workspace = parser.model.workspace()
+        self._workspace = parser.model.workspace(reproducible=options.reproducible)
 
     def parse(self, sentences: Sequence[Sentence]) -> list[list[Sentence]]:
         """Return each sentence with its tree, or its best trees."""
@@ -264,7 +267,9 @@ class ArcWorker(ParserWorker):
 
     def _encode(self, sentences: Sequence[Sentence]) -> None:
         other = self._parser.stacked
-        trees = () if other is None else (stacked_trees(other, sentences, self._actions),)
+        trees: list[list[StackedTree]] = []
+        if other is not None:
+            trees = [stacked_trees(other, sentences, self._actions, reproducible=self.options.reproducible)]
         self._workspace.encode([words_of(sentence) for sentence in sentences], *trees)
 
     def _parse(self, sentence: Sentence, index: int) -> Iterator[Sentence]:
@@ -397,9 +402,9 @@ class _Found(NamedTuple):
     def confidence(self) -> list[float]:
         """Return for each word the share of the beam's probability in which it has the head that it has here."""
         shares = [exp(other.score - self.beam[0].score) for other in self.beam]
-        total = sum(shares)
+        total = fsum(shares)
         return [
-            sum(
+            fsum(
                 share
                 for share, other in zip(shares, self.beam, strict=True)
                 if other.tree.heads[word] == self.tree.heads[word]

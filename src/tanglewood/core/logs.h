@@ -1,0 +1,82 @@
+/* e^x and logarithms of doubles made of additions, multiplications and divisions in a fixed order, so that they are the
+   same numbers on every machine; those of C libraries differ in the last bit. logs_plain.py says the same in Python. */
+#ifndef TANGLEWOOD_LOGS_H
+#define TANGLEWOOD_LOGS_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#define LOGS static inline __attribute__((unused))
+#define LN2_HIGH 0.693147180369123816490 /* ln 2 in two parts; few whole numbers times the first are rounded */
+#define LN2_LOW 1.90821492927058770002e-10
+
+/* The series of e^r for |r| <= ln 2 / 2. */
+LOGS double tw_exp_series(double r) {
+    double s = 1 / 87178291200.0;
+    s = s * r + 1 / 6227020800.0;
+    s = s * r + 1 / 479001600.0;
+    s = s * r + 1 / 39916800.0;
+    s = s * r + 1 / 3628800.0;
+    s = s * r + 1 / 362880.0;
+    s = s * r + 1 / 40320.0;
+    s = s * r + 1 / 5040.0;
+    s = s * r + 1 / 720.0;
+    s = s * r + 1 / 120.0;
+    s = s * r + 1 / 24.0;
+    s = s * r + 1 / 6.0;
+    s = s * r + 1 / 2.0;
+    return 1 + (r + r * r * s);
+}
+
+LOGS double tw_exp(double x) {
+    if (!(x <= 709.78)) return x != x ? x : INFINITY;
+    if (x < -745.13) return 0;
+    double n = floor(x * 1.44269504088896338700 + 0.5);
+    double series = tw_exp_series((x - n * LN2_HIGH) - n * LN2_LOW);
+    if (n < -1021 || n > 1023) return ldexp(series, (int)n);
+    uint64_t bits = (uint64_t)((int64_t)n + 1023) << 52; /* 2^n */
+    double scale;
+    memcpy(&scale, &bits, 8);
+    return series * scale;
+}
+
+/* The series of the inverse hyperbolic tangent of s, less s, divided by s; for |s| < 0.172. */
+LOGS double tw_log_series(double s) {
+    double z = s * s;
+    double t = 1 / 23.0;
+    t = t * z + 1 / 21.0;
+    t = t * z + 1 / 19.0;
+    t = t * z + 1 / 17.0;
+    t = t * z + 1 / 15.0;
+    t = t * z + 1 / 13.0;
+    t = t * z + 1 / 11.0;
+    t = t * z + 1 / 9.0;
+    t = t * z + 1 / 7.0;
+    t = t * z + 1 / 5.0;
+    t = t * z + 1 / 3.0;
+    return t * z;
+}
+
+LOGS double tw_log(double x) {
+    if (!(x > 0)) return x == 0 ? -INFINITY : NAN;
+    if (x == INFINITY) return x;
+    int n;
+    double m = frexp(x, &n);
+    if (m < 0.70710678118654757) {
+        m = m + m;
+        n = n - 1;
+    }
+    double s = (m - 1) / (m + 1);
+    double twice = s + s;
+    return n * LN2_HIGH + (twice + (twice * tw_log_series(s) + n * LN2_LOW));
+}
+
+/* log(1 + x) for x >= 0. */
+LOGS double tw_log1p(double x) {
+    if (!(x < 0.4)) return tw_log(1 + x);
+    double s = x / (2 + x);
+    double twice = s + s;
+    return twice + twice * tw_log_series(s);
+}
+#endif

