@@ -15,7 +15,9 @@ checked = os.environ.get("TANGLEWOOD_BOUNDSCHECK", "") not in {"", "0"}
 folder = f"build/{'pure' if pure else 'checked' if checked else 'fast'}"
 
 SHARED = "tanglewood.core._shared"
-FUSED = "tanglewood.ml.kernels_fast"  # the only module in which a product and a sum may be rounded once instead of twice
+FUSED = (
+    "tanglewood.ml.kernels_fast"  # the only module in which a product and a sum may be rounded once instead of twice
+)
 extensions: list[Extension] = []
 if not pure:
     from Cython.Build import cythonize

@@ -20,12 +20,6 @@ VARIABLE = "TANGLEWOOD_KERNELS"
 REPRODUCIBLE = "reproducible"
 FAMILIES = ("portable", "avx2", "avx512", "vnni")  # as in arithmetic.h: a machine that has one has all before it
 
-if not cython.compiled:
-
-    def tw_best_family() -> int:
-        """Return 0, for portable: where nothing is compiled there is one family."""
-        return 0
-
 
 class Arithmetic(NamedTuple):
     """A family of kernels, and whether they give the same bits as any other family."""
@@ -37,9 +31,14 @@ class Arithmetic(NamedTuple):
         return f"{self.family}, {REPRODUCIBLE}" if self.reproducible else self.family
 
 
+def best_family() -> int:
+    """Return the number of the best family that this machine has; where nothing is compiled there is one."""
+    return tw_best_family() if cython.compiled else 0  # type: ignore[name-defined]  # noqa: F821
+
+
 def available() -> tuple[str, ...]:
     """Return the families that this machine has, the best last."""
-    return FAMILIES[: tw_best_family() + 1]
+    return FAMILIES[: best_family() + 1]
 
 
 def chosen(*, reproducible: bool = False) -> Arithmetic:
@@ -53,4 +52,4 @@ def chosen(*, reproducible: bool = False) -> Arithmetic:
     named = {name for name in names if name != REPRODUCIBLE}
     if len(named) > 1:
         raise ConfigError(f"{VARIABLE}={','.join(names)}: one family at a time, not {len(named)}")
-    return Arithmetic(named.pop() if named else FAMILIES[tw_best_family()], reproducible or REPRODUCIBLE in names)
+    return Arithmetic(named.pop() if named else FAMILIES[best_family()], reproducible or REPRODUCIBLE in names)

@@ -59,6 +59,17 @@ def add_text(parser: argparse.ArgumentParser, *, forced: bool = True) -> None:
     )
     if forced:
         parser.add_argument("--text", action="store_true", help="treat the input as text, whatever it looks like")
+    add_reproducible(parser)
+
+
+def add_reproducible(parser: argparse.ArgumentParser) -> None:
+    """Add --reproducible."""
+    parser.add_argument(
+        "--reproducible",
+        action="store_true",
+        help="parse with the same result on every machine, a little more slowly; so does the environment variable "
+        "TANGLEWOOD_KERNELS=reproducible, in every command",
+    )
 
 
 def add_processes(parser: argparse.ArgumentParser, help_: str) -> None:
@@ -153,6 +164,7 @@ class Reading:
         self.model: str | None = args.model if texts else None
         self.forced: bool = texts and getattr(args, "text", False)
         self.forcible = hasattr(args, "text")
+        self.reproducible: bool = texts and args.reproducible
 
     def is_text(self, argument: str) -> bool:
         """Tell whether an argument is itself text, where that is accepted; raise an error if it is a mistake."""
@@ -193,7 +205,7 @@ class Reading:
     def _parsed(self, name: str, texts: Iterable[str]) -> Iterator[Sentence]:
         """Parse a text, and say on standard error which model does it."""
         use_one_matrix_thread()
-        found = parse_text(texts, self.model)  # raises if there is no such model
+        found = parse_text(texts, self.model, reproducible=self.reproducible)  # raises if there is no such model
         print(f"{name}text parsed with {self.model or f'{ENGLISH} (-m names another)'}", file=sys.stderr)
         return found
 

@@ -11,28 +11,20 @@
 #define LN2_HIGH 0.693147180369123816490 /* ln 2 in two parts; few whole numbers times the first are rounded */
 #define LN2_LOW 1.90821492927058770002e-10
 
-/* The series of e^r for |r| <= ln 2 / 2. */
+/* The series of e^r for |r| <= ln 2 / 2, in pairs of terms, so that the processor need not wait for each in turn. */
 LOGS double tw_exp_series(double r) {
-    double s = 1 / 87178291200.0;
-    s = s * r + 1 / 6227020800.0;
-    s = s * r + 1 / 479001600.0;
-    s = s * r + 1 / 39916800.0;
-    s = s * r + 1 / 3628800.0;
-    s = s * r + 1 / 362880.0;
-    s = s * r + 1 / 40320.0;
-    s = s * r + 1 / 5040.0;
-    s = s * r + 1 / 720.0;
-    s = s * r + 1 / 120.0;
-    s = s * r + 1 / 24.0;
-    s = s * r + 1 / 6.0;
-    s = s * r + 1 / 2.0;
-    return 1 + (r + r * r * s);
+    double r2 = r * r, r4 = r2 * r2;
+    double a = (1 / 2.0 + r * (1 / 6.0)) + r2 * (1 / 24.0 + r * (1 / 120.0));
+    double b = (1 / 720.0 + r * (1 / 5040.0)) + r2 * (1 / 40320.0 + r * (1 / 362880.0));
+    double c = (1 / 3628800.0 + r * (1 / 39916800.0)) + r2 * (1 / 479001600.0 + r * (1 / 6227020800.0));
+    return 1 + (r + r2 * (a + r4 * (b + r4 * c)));
 }
 
 LOGS double tw_exp(double x) {
+    const double shift = 6755399441055744.0; /* 1.5 * 2^52: adding it rounds to a whole number */
     if (!(x <= 709.78)) return x != x ? x : INFINITY;
     if (x < -745.13) return 0;
-    double n = floor(x * 1.44269504088896338700 + 0.5);
+    double n = (x * 1.44269504088896338700 + shift) - shift;
     double series = tw_exp_series((x - n * LN2_HIGH) - n * LN2_LOW);
     if (n < -1021 || n > 1023) return ldexp(series, (int)n);
     uint64_t bits = (uint64_t)((int64_t)n + 1023) << 52; /* 2^n */

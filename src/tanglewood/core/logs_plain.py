@@ -5,13 +5,10 @@ They are within 3 units in the last place of the true values.
 
 from __future__ import annotations
 
-from math import floor, frexp, inf, ldexp, nan
+from math import frexp, inf, ldexp, nan
 
 LN2_HIGH, LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10  # their sum is ln 2
-EXP_SERIES = (  # 1 / 14!, ..., 1 / 2!
-    *(1 / 87178291200.0, 1 / 6227020800.0, 1 / 479001600.0, 1 / 39916800.0, 1 / 3628800.0, 1 / 362880.0, 1 / 40320.0),
-    *(1 / 5040.0, 1 / 720.0, 1 / 120.0, 1 / 24.0, 1 / 6.0, 1 / 2.0),
-)
+SHIFT = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to a whole number
 LOG_SERIES = tuple(1 / odd for odd in range(23, 1, -2))
 
 
@@ -21,12 +18,14 @@ def exp(x: float) -> float:
         return x if x != x else inf  # noqa: PLR0124 - not a number
     if x < -745.13:
         return 0.0
-    n = floor(x * 1.44269504088896338700 + 0.5)
+    n = (x * 1.44269504088896338700 + SHIFT) - SHIFT
     r = (x - n * LN2_HIGH) - n * LN2_LOW
-    s = 0.0
-    for term in EXP_SERIES:
-        s = s * r + term
-    return ldexp(1 + (r + r * r * s), n)
+    r2 = r * r
+    r4 = r2 * r2
+    a = (1 / 2.0 + r * (1 / 6.0)) + r2 * (1 / 24.0 + r * (1 / 120.0))
+    b = (1 / 720.0 + r * (1 / 5040.0)) + r2 * (1 / 40320.0 + r * (1 / 362880.0))
+    c = (1 / 3628800.0 + r * (1 / 39916800.0)) + r2 * (1 / 479001600.0 + r * (1 / 6227020800.0))
+    return ldexp(1 + (r + r2 * (a + r4 * (b + r4 * c))), int(n))
 
 
 def _log_series(s: float) -> float:
