@@ -48,14 +48,14 @@ TARGET static void NAME(add_to_rows)(float *const *rows, int n_rows, const float
 }
 
 /* out[m] = bias[m] + weights[m] . inputs, for a few outputs: each has a row of weights. */
-TARGET static void NAME(few_outputs)(float *out, const float *bias, const float *weights, const float *inputs, int n_out,
-                                int n_in) {
+TARGET static void NAME(few_outputs)(float *out, const float *bias, const float *weights, const float *inputs,
+                                     int n_out, int n_in) {
     for (int m = 0; m < n_out; m++) out[m] = bias[m] + NAME(dot)(weights + (size_t)m * n_in, inputs, n_in);
 }
 
 /* d_inputs = errors . weights; d_weights and d_bias take up the errors. */
-TARGET static void NAME(few_outputs_back)(const float *errors, const float *weights, const float *inputs, float *d_inputs,
-                                     float *d_weights, float *d_bias, int n_out, int n_in) {
+TARGET static void NAME(few_outputs_back)(const float *errors, const float *weights, const float *inputs,
+                                          float *d_inputs, float *d_weights, float *d_bias, int n_out, int n_in) {
     memset(d_inputs, 0, sizeof(float) * n_in);
     for (int m = 0; m < n_out; m++) {
         if (errors[m] == 0) continue;
@@ -95,8 +95,8 @@ TARGET INLINE void NAME(add_products)(float *out, const float *weights, const fl
 }
 
 /* out = bias + sum of inputs[k] * weights[k], for many outputs. */
-TARGET static void NAME(many_outputs)(float *out, const float *bias, const float *weights, const float *inputs, int n_out,
-                                 int n_in) {
+TARGET static void NAME(many_outputs)(float *out, const float *bias, const float *weights, const float *inputs,
+                                      int n_out, int n_in) {
     memcpy(out, bias, sizeof(float) * n_out);
     NAME(add_products)(out, weights, inputs, n_out, n_in);
 }
@@ -148,8 +148,8 @@ TARGET static void NAME(dense)(float *out, const float *bias, const float *weigh
 }
 
 /* d_inputs += weights . errors, where the input is not 0; d_weights and d_bias take up the errors. */
-TARGET static void NAME(many_outputs_back)(const float *errors, const float *weights, const float *inputs, float *d_inputs,
-                                      float *d_weights, float *d_bias, int n_out, int n_in) {
+TARGET static void NAME(many_outputs_back)(const float *errors, const float *weights, const float *inputs,
+                                           float *d_inputs, float *d_weights, float *d_bias, int n_out, int n_in) {
     for (int k = 0; k < n_in; k++) {
         if (inputs[k] == 0) continue;
         d_inputs[k] += NAME(dot)(errors, weights + (size_t)k * n_out, n_out);
@@ -160,8 +160,8 @@ TARGET static void NAME(many_outputs_back)(const float *errors, const float *wei
 
 /* Adam: moves values against the gradient, and their running average after them. */
 TARGET static void NAME(adam)(float *restrict values, float *restrict first, float *restrict second,
-                         float *restrict averaged, const float *restrict gradient, float rate, float keep_first,
-                         float keep_second, float epsilon, float keep_average, size_t size) {
+                              float *restrict averaged, const float *restrict gradient, float rate, float keep_first,
+                              float keep_second, float epsilon, float keep_average, size_t size) {
     for (size_t i = 0; i < size; i++) {
         float g = gradient[i];
         float f = first[i] + (1 - keep_first) * (g - first[i]);
@@ -197,7 +197,7 @@ TARGET INLINE float NAME(squash)(float x) { return 1 - 2 / (1 + NAME(small_exp)(
    without the part of the last outputs), and likewise of cells, squashed cells and outputs. `before` is where the rows
    of the step before lie, or -1. */
 TARGET static void NAME(lstm_step)(float *gates, float *cells, float *squashed, float *outputs, const float *recurrent,
-                              ptrdiff_t start, ptrdiff_t before, int rows, int width) {
+                                   ptrdiff_t start, ptrdiff_t before, int rows, int width) {
     for (int r = 0; r < rows; r++) {
         float *restrict gate = gates + (start + r) * 4 * width;
         float *restrict cell = cells + (start + r) * width;
@@ -218,8 +218,8 @@ TARGET static void NAME(lstm_step)(float *gates, float *cells, float *squashed, 
 /* The same step backwards. `d_outputs` and `d_cells` hold what is known of the gradients so far and are passed on to
    the step before; `d_gates` takes the gradient of the gates before squashing; `transposed` is recurrent, transposed. */
 TARGET static void NAME(lstm_step_back)(const float *gates, const float *cells, const float *squashed, float *d_outputs,
-                                   float *d_cells, float *d_gates, const float *transposed, ptrdiff_t start,
-                                   ptrdiff_t before, int rows, int width) {
+                                        float *d_cells, float *d_gates, const float *transposed, ptrdiff_t start,
+                                        ptrdiff_t before, int rows, int width) {
     for (int r = 0; r < rows; r++) {
         const float *restrict gate = gates + (start + r) * 4 * width;
         const float *restrict tanh_cell = squashed + (start + r) * width;
