@@ -20,41 +20,50 @@ LOGS double tw_exp_series(double r) {
     return 1 + (r + r2 * (a + r4 * (b + r4 * c)));
 }
 
-LOGS double tw_exp(double x) {
-    const double shift = 6755399441055744.0; /* 1.5 * 2^52: adding it rounds to a whole number */
+#define SHIFT 6755399441055744.0 /* 1.5 * 2^52: adding it rounds to a whole number */
+
+/* e^x where 2^n may not be a normal number. */
+__attribute__((unused, noinline)) static double tw_exp_far(double x) {
     if (!(x <= 709.78)) return x != x ? x : INFINITY;
     if (x < -745.13) return 0;
-    double n = (x * 1.44269504088896338700 + shift) - shift;
-    double series = tw_exp_series((x - n * LN2_HIGH) - n * LN2_LOW);
-    if (n < -1021 || n > 1023) return ldexp(series, (int)n);
-    uint64_t bits = (uint64_t)((int64_t)n + 1023) << 52; /* 2^n */
-    double scale;
+    double n = (x * 1.44269504088896338700 + SHIFT) - SHIFT;
+    return ldexp(tw_exp_series((x - n * LN2_HIGH) - n * LN2_LOW), (int)n);
+}
+
+LOGS double tw_exp(double x) {
+    if (!(x > -700 && x < 700)) return tw_exp_far(x);
+    double shifted = x * 1.44269504088896338700 + SHIFT;
+    double n = shifted - SHIFT, scale;
+    uint64_t bits;
+    memcpy(&bits, &shifted, 8);
+    bits = (bits + 1023) << 52; /* 2^n: the last bits of what was shifted are n */
     memcpy(&scale, &bits, 8);
-    return series * scale;
+    return tw_exp_series((x - n * LN2_HIGH) - n * LN2_LOW) * scale;
 }
 
 /* The series of the inverse hyperbolic tangent of s, less s, divided by s; for |s| < 0.172. */
 LOGS double tw_log_series(double s) {
-    double z = s * s;
-    double t = 1 / 23.0;
-    t = t * z + 1 / 21.0;
-    t = t * z + 1 / 19.0;
-    t = t * z + 1 / 17.0;
-    t = t * z + 1 / 15.0;
-    t = t * z + 1 / 13.0;
-    t = t * z + 1 / 11.0;
-    t = t * z + 1 / 9.0;
-    t = t * z + 1 / 7.0;
-    t = t * z + 1 / 5.0;
-    t = t * z + 1 / 3.0;
-    return t * z;
+    double z = s * s, z2 = z * z, z4 = z2 * z2;
+    double a = (1 / 3.0 + z * (1 / 5.0)) + z2 * (1 / 7.0 + z * (1 / 9.0));
+    double b = (1 / 11.0 + z * (1 / 13.0)) + z2 * (1 / 15.0 + z * (1 / 17.0));
+    double c = (1 / 19.0 + z * (1 / 21.0)) + z2 * (1 / 23.0);
+    return z * (a + z4 * (b + z4 * c));
 }
 
 LOGS double tw_log(double x) {
     if (!(x > 0)) return x == 0 ? -INFINITY : NAN;
     if (x == INFINITY) return x;
-    int n;
-    double m = frexp(x, &n);
+    int n = 0;
+    if (x < 2.2250738585072014e-308) { /* denormal */
+        x = x * 18014398509481984.0; /* 2^54 */
+        n = -54;
+    }
+    uint64_t bits;
+    double m;
+    memcpy(&bits, &x, 8);
+    n += (int)(bits >> 52) - 1022;
+    bits = (bits & 0xfffffffffffff) | 0x3fe0000000000000; /* x is m * 2^n, 0.5 <= m < 1 */
+    memcpy(&m, &bits, 8);
     if (m < 0.70710678118654757) {
         m = m + m;
         n = n - 1;

@@ -9,7 +9,6 @@ from math import frexp, inf, ldexp, nan
 
 LN2_HIGH, LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10  # their sum is ln 2
 SHIFT = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to a whole number
-LOG_SERIES = tuple(1 / odd for odd in range(23, 1, -2))
 
 
 def exp(x: float) -> float:
@@ -30,10 +29,12 @@ def exp(x: float) -> float:
 
 def _log_series(s: float) -> float:
     z = s * s
-    t = 0.0
-    for term in LOG_SERIES:
-        t = t * z + term
-    return t * z
+    z2 = z * z
+    z4 = z2 * z2
+    a = (1 / 3.0 + z * (1 / 5.0)) + z2 * (1 / 7.0 + z * (1 / 9.0))
+    b = (1 / 11.0 + z * (1 / 13.0)) + z2 * (1 / 15.0 + z * (1 / 17.0))
+    c = (1 / 19.0 + z * (1 / 21.0)) + z2 * (1 / 23.0)
+    return z * (a + z4 * (b + z4 * c))
 
 
 def log(x: float) -> float:
