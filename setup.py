@@ -21,24 +21,29 @@ shared = optimized if sanitized else ["-O2", "-g0"]
 linked = SANITIZERS if sanitized else []
 
 SHARED = "tanglewood.core._shared"
+FUSED = (
+    "tanglewood.ml.kernels_fast"  # the only module in which a product and a sum may be rounded once instead of twice
+)
 extensions: list[Extension] = []
 if not pure:
     from Cython.Build import cythonize
 
     # A module is compiled exactly if a .pxd of the same name lies beside it.
     typed = (p.with_suffix(".py") for p in Path("src").rglob("*.pxd") if p.stem != "__init__")
-    sources = sorted(str(p) for p in typed if p.exists())
+    paths = sorted(str(p) for p in typed if p.exists())
+    sources = {path[len("src/") : -len(".py")].replace("/", "."): path for path in paths}
+    headers = [str(p) for p in Path("src").rglob("*.h")]
     extensions = cythonize(
         [
             Extension(
-                source[len("src/") : -len(".py")].replace("/", "."),
+                name,
                 [source],
                 include_dirs=["src"],
-                depends=[str(p) for p in Path(source).parent.glob("*.h")],
-                extra_compile_args=optimized,
+                depends=headers,
+                extra_compile_args=[*optimized, f"-ffp-contract={'fast' if name == FUSED else 'off'}"],
                 extra_link_args=linked,
             )
-            for source in sources
+            for name, source in sources.items()
         ]
         # What every module needs for memoryviews is compiled once: it is most of their code.
         + [Extension(SHARED, [f"src/{SHARED.replace('.', '/')}.c"], extra_compile_args=shared, extra_link_args=linked)],

@@ -7,7 +7,7 @@ def fake_pipeline(patch):
     """Make each line of text a sentence whose words hang on each other in a chain; return the models asked for."""
     loaded = []
 
-    def parse_text(texts, model):
+    def parse_text(texts, model, *, reproducible):
         loaded.append(model)
         for number, line in enumerate("".join(texts).splitlines(), 1):
             words = [

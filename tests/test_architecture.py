@@ -23,14 +23,15 @@ LONGEST = 500
 # whose names are loaded when first used. A module of a folder may be a room of its own ("run.processes").
 ON: dict[str, tuple[str, ...]] = {
     "errors": (),
+    "arithmetic": (),
     "files": (),
     "checks": (),
     "store": ("files",),
     "treebank": ("files",),
     "transforms": ("treebank",),
     "core": ("treebank", "checks"),
-    "ml": ("treebank", "checks"),
-    "decoders": ("core",),
+    "ml": ("treebank", "arithmetic", "checks"),
+    "decoders": ("core", "arithmetic"),
     "systems": ("core", "decoders", "transforms"),  # Eisner's chart in dynamic oracles; which decoder is exact
     "measure": ("core", "systems"),
     "options": ("decoders",),  # how far a search may go if nothing else is said

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from exhaustive import COMPILED
+from tanglewood.arithmetic import available
 from tanglewood.systems import SYSTEMS
 from toy import toy_sentences, toy_text, train_parser
 
@@ -110,3 +111,11 @@ def test_the_playground_answers_many_clients(tmp_path):
     assert first.startswith("4 clients, ")
     assert [row.split()[0] for row in rows] == ["trace", "page", "errors:", "memory"]
     assert rows[2] == "errors: none"
+
+
+def test_each_family_of_kernels_is_timed(tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("Rain falls on the roof. " * 20)
+    rows = [line.split(" | ") for line in run("kernels.py", text, "--rounds", 1).stdout.splitlines()[2:]]
+    assert [row[0] for row in rows] == [f"| {family}" for family in reversed(available())]
+    assert all(float(cell.strip(" |").replace(",", "")) > 0 for row in rows for cell in row[1:])

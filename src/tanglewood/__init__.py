@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tanglewood.arithmetic import Arithmetic
     from tanglewood.core.state import State as State
     from tanglewood.core.system import TransitionSystem as TransitionSystem
     from tanglewood.derivation import trace as trace
@@ -73,7 +74,7 @@ _HOMES = {
     "train": "training.session",
     "write": "treebank.conllu",
 }
-__all__ = ["__version__", "compiled", *_HOMES]  # noqa: PLE0604 - a literal list and the keys above
+__all__ = ["__version__", "compiled", "kernels", *_HOMES]  # noqa: PLE0604 - a literal list and the keys above
 
 
 def __getattr__(name: str) -> object:
@@ -86,6 +87,13 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+def kernels() -> Arithmetic:
+    """Return the family of kernels that computes, and whether its results are the same on every machine."""
+    from tanglewood.arithmetic import chosen
+
+    return chosen()
 
 
 def compiled() -> bool:

@@ -19,6 +19,7 @@ from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tree import Tree
 
 if TYPE_CHECKING:
+    from tanglewood.options import ParseOptions
     from tanglewood.parser import Parser
 
 Arc = tuple[int, str, int]  # head, label, dependent
@@ -162,7 +163,7 @@ def _trace(system: TransitionSystem, tree: Tree, oracle: str | None, tags: Seque
         raise OracleError(f"{system.name}: the moves are at an end and another tree came out; this one is not covered")
 
 
-def trace_model(parser: Parser, sentence: Sentence) -> Iterator[Step]:
+def trace_model(parser: Parser, sentence: Sentence, options: ParseOptions | None = None) -> Iterator[Step]:
     """Yield the initial configuration and then every move that greedy search takes, with the scores of all legal ones.
 
     If the parser then changes the tree (it moves lifted arcs back, or labels arcs that no move made), a last step
@@ -170,7 +171,7 @@ def trace_model(parser: Parser, sentence: Sentence) -> Iterator[Step]:
     """
     from tanglewood.parser import MoveWorker
 
-    worker = parser.worker()
+    worker = parser.worker(options)
     if not isinstance(worker, MoveWorker):
         raise ConfigError("this model is graph-based: it makes no moves; transition-based models can be traced")
     search = worker.turn_to(sentence)

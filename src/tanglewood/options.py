@@ -24,6 +24,8 @@ class ParseOptions:
 
     With ``confidence`` MISC gets ``Confidence=``: the probability of the word's head among all trees (projective ones
     with "eisner"); from a transition-based model the share of the beam's probability in which the word has this head.
+
+    With ``reproducible`` a network computes the same bits on every machine, a little more slowly (arithmetic.py).
     """
 
     search: str = ""
@@ -34,6 +36,7 @@ class ParseOptions:
     max_length: int = 0
     max_memory: int = MOST_MEMORY
     show_search: bool = False
+    reproducible: bool = False
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -58,6 +61,7 @@ class OptionsByName(TypedDict, total=False):
     max_length: int
     max_memory: int
     show_search: bool
+    reproducible: bool
 
 
 def chosen(options: ParseOptions | None, more: OptionsByName) -> ParseOptions:

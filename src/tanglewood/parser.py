@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain, islice
-from math import exp
+from math import fsum
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, NamedTuple, Unpack
@@ -19,6 +19,7 @@ from tanglewood.checks import PLAIN, Shape, Whole, check_settings
 from tanglewood.core.actions import SETTINGS as ACTION_SETTINGS
 from tanglewood.core.actions import Actions
 from tanglewood.core.beam import MOST_WIDTH, Beam
+from tanglewood.core.logs_plain import exp
 from tanglewood.core.search import Search
 from tanglewood.core.state import State
 from tanglewood.decoders import MOVE_SEARCHES, SEARCHES, make_decoder, make_summing_decoder
@@ -245,9 +246,11 @@ def stacked_tree(tree: Tree, actions: Actions) -> StackedTree:
     return StackedTree(tree.heads, actions.label_numbers(tree))
 
 
-def stacked_trees(stacked: Parser, sentences: Sequence[Sentence], actions: Actions) -> list[StackedTree]:
+def stacked_trees(
+    stacked: Parser, sentences: Sequence[Sentence], actions: Actions, *, reproducible: bool = False
+) -> list[StackedTree]:
     """Return a stacked parser's trees of sentences, searching as it did in training."""
-    parsed = stacked.parse_all(sentences, beam=learnt_with(stacked.description))
+    parsed = stacked.parse_all(sentences, beam=learnt_with(stacked.description), reproducible=reproducible)
     return [stacked_tree(sentence.tree, actions) for sentence in parsed]
 
 
@@ -258,7 +261,7 @@ class ParserWorker:
         self.options = options
         self._parser = parser
         self._actions = parser.model.actions
-        self._workspace = parser.model.workspace()
+        self._workspace = parser.model.workspace(reproducible=options.reproducible)
 
     def parse(self, sentences: Sequence[Sentence]) -> list[list[Sentence]]:
         """Return each sentence with its tree, or its best trees."""
@@ -295,7 +298,9 @@ class ArcWorker(ParserWorker):
 
     def _encode(self, sentences: Sequence[Sentence]) -> None:
         other = self._parser.stacked
-        trees = () if other is None else (stacked_trees(other, sentences, self._actions),)
+        trees: list[list[StackedTree]] = []
+        if other is not None:
+            trees = [stacked_trees(other, sentences, self._actions, reproducible=self.options.reproducible)]
         self._workspace.encode([words_of(sentence) for sentence in sentences], *trees)
 
     def _parse(self, sentence: Sentence, index: int) -> Iterator[Sentence]:
@@ -428,9 +433,9 @@ class _Found(NamedTuple):
     def confidence(self) -> list[float]:
         """Return for each word the share of the beam's probability in which it has the head that it has here."""
         shares = [exp(other.score - self.beam[0].score) for other in self.beam]
-        total = sum(shares)
+        total = fsum(shares)
         return [
-            sum(
+            fsum(
                 share
                 for share, other in zip(shares, self.beam, strict=True)
                 if other.tree.heads[word] == self.tree.heads[word]

@@ -72,7 +72,7 @@ class Worker:
         self.options = options
         self.tag = tag
         self.parser = pipeline.parser.worker(options)
-        self._tagger = pipeline.tagger.worker() if pipeline.tagger else None
+        self._tagger = pipeline.tagger.worker(reproducible=options.reproducible) if pipeline.tagger else None
         self._fills = tag or bool(pipeline.tag_column and self._tagger)
         self._columns = Columns(() if self._fills else pipeline.description.get("columns", ()))
 

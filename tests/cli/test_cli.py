@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tanglewood import __version__, compiled
+from tanglewood import __version__, compiled, kernels
+from tanglewood.arithmetic import available
 from tanglewood.cli import COMMANDS, main
 from tanglewood.cli.info import EXTRAS
 from tanglewood.systems import SYSTEMS
@@ -63,11 +64,21 @@ def test_info_tells_version_build_extras_and_systems(capsys):
     info = run_json(capsys, "info")
     assert info["version"] == __version__
     assert info["compiled"] == compiled()
+    assert info["kernels"] == {**kernels()._asdict(), "available": list(available())}
     assert list(info["systems"]) == list(SYSTEMS)
     assert set(info["extras"]) == set(EXTRAS)
     out = run_text(capsys, "info")
     assert ("core: compiled" if compiled() else "core: interpreted") in out
+    assert f"kernels: {kernels()} (this machine has {', '.join(available())})" in out
     assert all(f"\n{name} " in out for name in SYSTEMS)
+
+
+def test_info_says_which_kernels_were_asked_for(capsys, monkeypatch):
+    monkeypatch.setenv("TANGLEWOOD_KERNELS", "portable,reproducible")
+    assert "\nkernels: portable, reproducible (this machine has " in run_text(capsys, "info")
+    monkeypatch.setenv("TANGLEWOOD_KERNELS", "abacus")
+    assert main(["info"]) == 1
+    assert "TANGLEWOOD_KERNELS=abacus: there are no such kernels; here it can be portable" in capsys.readouterr().err
 
 
 def test_info_says_how_to_get_a_missing_extra(capsys, monkeypatch):

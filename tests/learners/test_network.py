@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from exhaustive import COMPILED
 from tanglewood.core.actions import Actions
 from tanglewood.errors import ConfigError
 from tanglewood.learners import learner_class
@@ -13,9 +12,10 @@ from tanglewood.learners.base import Example
 from tanglewood.learners.network import learner as network
 from tanglewood.learners.network.core import label_sets
 from tanglewood.learners.network.learner import NetworkLearner, NetworkOptions, Sizes, vocabulary_of
-from tanglewood.ml import products
 from tanglewood.ml.adam import Adam
 from tanglewood.ml.encoder import TimeSteps, lstm_backward, lstm_forward, number_words
+from tanglewood.ml.kernels import kernels_for
+from tanglewood.ml.products import Rounded
 from tanglewood.ml.words import words_of
 from tanglewood.systems import make_system
 from toy import Views, hidden_layer, log_softmax, toy_sentences
@@ -288,7 +288,6 @@ def test_rare_moves_are_favoured_by_how_rare_they_are():
     np.testing.assert_allclose(biases[0.5] - biases[0.0], wanted, atol=0.05)
 
 
-@pytest.mark.skipif(COMPILED and not products.has_fast_products(), reason="the machine has no fast products")
 @pytest.mark.parametrize(("n_rows", "n_in", "n_out"), [(1, 4, 64), (5, 12, 128), (6, 128, 64), (13, 128, 320)])
 def test_rounded_products_are_nearly_those_of_floats(n_rows, n_in, n_out):
     rng = np.random.default_rng(n_rows)
@@ -297,7 +296,7 @@ def test_rounded_products_are_nearly_those_of_floats(n_rows, n_in, n_out):
     rows = rng.normal(0, 2, (n_rows, n_in)).astype(np.float32)
     rows[0] = 0
     out = np.full((n_rows + 1, n_out), 7, np.float32)
-    made = products.Products(matrix)
+    made = Rounded(matrix, kernels_for())
     for _ in range(2):
         made.write(rows, out)
     bound = n_in / 127 * np.abs(rows).max(1, keepdims=True) * np.abs(matrix).max(0)
@@ -332,7 +331,7 @@ def test_the_lstm_over_a_ragged_batch_is_that_over_each_sentence(lstm, direction
     inputs, recurrent, weights = lstm
     steps = TimeSteps(LENGTHS)
     order = getattr(steps, direction)
-    outputs, memory = lstm_forward(inputs[order], recurrent, steps)
+    outputs, memory = lstm_forward(kernels_for(), inputs[order], recurrent, steps)
     exact = inputs.astype(float), recurrent.astype(float)
 
     def twin():
@@ -342,7 +341,7 @@ def test_the_lstm_over_a_ragged_batch_is_that_over_each_sentence(lstm, direction
         return (twin() * weights).sum()
 
     np.testing.assert_allclose(outputs, twin()[order], atol=1e-5)
-    d_gates, d_recurrent = lstm_backward(weights[order], outputs, memory, recurrent, steps)
+    d_gates, d_recurrent = lstm_backward(kernels_for(), weights[order], outputs, memory, recurrent, steps)
     np.testing.assert_allclose(d_gates, numerical_gradient(loss, exact[0])[order], atol=1e-4)
     np.testing.assert_allclose(d_recurrent, numerical_gradient(loss, exact[1]), atol=1e-4)
 

@@ -72,6 +72,17 @@ def add_text(parser: argparse.ArgumentParser, *, forced: bool = True) -> None:
     )
     if forced:
         parser.add_argument("--text", action="store_true", help="treat the input as text, whatever it looks like")
+    add_reproducible(parser)
+
+
+def add_reproducible(parser: argparse.ArgumentParser) -> None:
+    """Add --reproducible."""
+    parser.add_argument(
+        "--reproducible",
+        action="store_true",
+        help="parse with the same result on every machine, a little more slowly; so does the environment variable "
+        "TANGLEWOOD_KERNELS=reproducible, in every command",
+    )
 
 
 def add_processes(parser: argparse.ArgumentParser, help_: str) -> None:
@@ -166,6 +177,7 @@ class Reading:
         self.model: str | None = args.model if texts else None
         self.forced: bool = texts and getattr(args, "text", False)
         self.forcible = hasattr(args, "text")
+        self.reproducible: bool = texts and args.reproducible
 
     def is_text(self, argument: str) -> bool:
         """Tell whether an argument is itself text, where that is accepted; raise an error if it is a mistake."""
@@ -206,7 +218,7 @@ class Reading:
     def _parsed(self, name: str, texts: Iterable[str]) -> Iterator[Sentence]:
         """Parse a text, and say on standard error which model does it."""
         use_one_matrix_thread()
-        found = parse_text(texts, self.model)  # raises if there is no such model
+        found = parse_text(texts, self.model, reproducible=self.reproducible)  # raises if there is no such model
         model = self.model or f"{ENGLISH} (-m names another)"
         print(one_line(f"{name}text parsed with {model}"), file=sys.stderr)
         return found

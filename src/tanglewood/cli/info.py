@@ -1,4 +1,4 @@
-"""Show what is installed (version, compiled or interpreted, optional extras, systems), or describe a model."""
+"""Show what is installed (version, compiled or interpreted, kernels, optional extras, systems), or describe a model."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import asdict
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from tanglewood import __version__, compiled
+from tanglewood import __version__, compiled, kernels
+from tanglewood.arithmetic import available
 from tanglewood.cli.common import add_json, print_json, print_table
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from tanglewood.core.system import TransitionSystem
 
-HELP = "version, compiled or interpreted, optional extras, systems; or what a model is"
+HELP = "version, compiled or interpreted, kernels, optional extras, systems; or what a model is"
 EXAMPLES = "  tanglewood info\n  tanglewood info --json\n  tanglewood info model.tw"
 EXTRAS = {
     "plot": ("matplotlib", "plots of running time: oracle --plot"),
@@ -45,6 +46,7 @@ def run(args: argparse.Namespace) -> int:
                 "version": __version__,
                 "python": platform.python_version(),
                 "compiled": compiled(),
+                "kernels": {**kernels()._asdict(), "available": available()},
                 "extras": extras,
                 "systems": systems,
             }
@@ -52,6 +54,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     print(f"tanglewood {__version__}, Python {platform.python_version()}")
     print("core: compiled" if compiled() else "core: interpreted (slow; meant for debugging)")
+    print(f"kernels: {kernels()} (this machine has {', '.join(available())})")
     for extra, present in extras.items():
         module, purpose = EXTRAS[extra]
         state = "present" if present else f"missing; pip install 'tanglewood[{extra}]' adds it"

@@ -77,8 +77,8 @@ def shown_name(argument: str) -> str:
     return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 3] + "..."
 
 
-def parse_text(texts: Iterable[str], model: str | None) -> Iterator[Sentence]:
+def parse_text(texts: Iterable[str], model: str | None, *, reproducible: bool = False) -> Iterator[Sentence]:
     """Yield the sentences of a text that comes in pieces, tagged and parsed by the model named or the bundled one."""
     from tanglewood.pipeline import Pipeline
 
-    return Pipeline.load(model).parse_stream(texts)
+    return Pipeline.load(model).parse_stream(texts, reproducible=reproducible)

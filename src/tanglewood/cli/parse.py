@@ -12,7 +12,7 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from tanglewood.cli.common import Reading, add_processes, add_reading, use_one_matrix_thread
+from tanglewood.cli.common import Reading, add_processes, add_reading, add_reproducible, use_one_matrix_thread
 from tanglewood.cli.inputs import is_text
 from tanglewood.cli.writing import add_writing, chosen_format, chosen_look, on_screen
 from tanglewood.decoders import MOST_MEMORY, MOVE_SEARCHES, SEARCHES, search_help
@@ -95,6 +95,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="graph-based: add a comment with the search and its proof to every sentence",
     )
+    add_reproducible(parser)
     add_processes(
         parser,
         "parse with N processes (default 1), each with its share of the sentences: the same output, in order; "
@@ -119,6 +120,7 @@ def run(args: argparse.Namespace) -> int:
         max_length=args.max_length,
         max_memory=MOST_MEMORY if args.max_memory is None else args.max_memory << 20,
         show_search=args.show_search,
+        reproducible=args.reproducible,
     )
     format_ = chosen_format(args, FORMATS, "tree" if on_screen(args) else "conllu")
     pipeline = load(args.model)

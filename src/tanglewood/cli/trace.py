@@ -10,6 +10,7 @@ from tanglewood.cli.common import (
     add_choice,
     add_json,
     add_reading,
+    add_reproducible,
     add_system_options,
     choose_from,
     given_options,
@@ -46,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="follow the moves of this model instead of an oracle's; with text and --system, parse the text with it "
         "(default: the bundled English one)",
     )
+    add_reproducible(parser)
     add_json(parser)
     add_choice(parser)
     parser.add_argument("--system", metavar="NAME", help="transition system (default swap; see info)")
@@ -70,11 +72,12 @@ def run(args: argparse.Namespace) -> int:
         reading.close()
     if follow:
         use_one_matrix_thread()
+        from tanglewood.options import ParseOptions
         from tanglewood.pipeline import load
 
         parser = load(args.model).parser
         system = parser.model.actions.system
-        found = trace_model(parser, sentence)
+        found = trace_model(parser, sentence, ParseOptions(reproducible=args.reproducible))
     else:
         (system,) = make_systems([args.system or "swap"], args).values()
         system.single_root = args.single_root

@@ -1,5 +1,5 @@
 cimport cython
-from libc.math cimport exp, log
+from tanglewood.core.logs cimport exp, log
 from tanglewood.core.search cimport Search
 from tanglewood.core.state cimport State
 

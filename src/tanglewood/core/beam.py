@@ -19,7 +19,7 @@ except ModuleNotFoundError:
     from tanglewood.core.uncompiled import cython
 
 if not cython.compiled:
-    from math import exp, log
+    from tanglewood.core.logs_plain import exp, log
 
 MOST_WIDTH = 10_000  # of a beam: far more than helps
 LABELS = 2  # how many of the best labels of an arc are followed

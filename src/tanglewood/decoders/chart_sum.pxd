@@ -1,5 +1,5 @@
 cimport cython
-from libc.math cimport exp, log
+from tanglewood.core.logs cimport exp, log
 from tanglewood.decoders.chart cimport node_at
 from tanglewood.decoders.chart_s2 cimport ChartS2
 from tanglewood.decoders.maxplus cimport padded, pairs

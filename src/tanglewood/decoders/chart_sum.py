@@ -27,7 +27,7 @@ except ModuleNotFoundError:
     from tanglewood.core.uncompiled import cython
 
 if not cython.compiled:
-    from math import exp, log
+    from tanglewood.core.logs_plain import exp, log
 
 MINUS = float("-inf")
 KINDS = 12

@@ -1,5 +1,5 @@
 cimport cython
-from libc.math cimport exp, log
+from tanglewood.core.logs cimport exp, log
 
 cdef double LOWEST
 cdef int CLOSED_LEFT, CLOSED_RIGHT, OPEN_LEFT, OPEN_RIGHT

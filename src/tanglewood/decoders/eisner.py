@@ -19,7 +19,7 @@ except ModuleNotFoundError:
     from tanglewood.core.uncompiled import cython
 
 if not cython.compiled:
-    from math import exp, log
+    from tanglewood.core.logs_plain import exp, log
 
 LOWEST = -1e300  # below any finite score
 CLOSED_LEFT, CLOSED_RIGHT, OPEN_LEFT, OPEN_RIGHT = 0, 1, 2, 3  # an item's head is on the other side

@@ -1,5 +1,5 @@
 cimport cython
-from libc.math cimport exp, log, log1p
+from tanglewood.core.logs cimport exp, log, log1p
 
 cdef double NOTHING, LOWEST
 

@@ -25,7 +25,7 @@ except ModuleNotFoundError:
     from tanglewood.core.uncompiled import cython
 
 if not cython.compiled:
-    from math import exp, log, log1p
+    from tanglewood.core.logs_plain import exp, log, log1p
 
 NOTHING = float("-inf")  # the logarithm of 0
 LOWEST = -1e300

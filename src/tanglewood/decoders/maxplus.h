@@ -1,9 +1,11 @@
 /* Max-plus matrix products over one block of floats (`arena`); maxplus.py says what they compute, maxplus_tile.h how.
-   On x86-64 the best instruction set is chosen when the program runs. */
+   `level` is a family of arithmetic.h. */
 #ifndef TANGLEWOOD_MAXPLUS_H
 #define TANGLEWOOD_MAXPLUS_H
 
 #include <math.h>
+
+#include "tanglewood/arithmetic.h"
 
 #define MAX_TERMS 1024 /* of a product; charts are limited to fewer words */
 
@@ -22,7 +24,7 @@
 #include <immintrin.h>
 
 #define NAME(f) f##_avx512
-#define TARGET __attribute__((target("avx512f")))
+#define TARGET TW_TARGET_AVX512
 #define VEC __m512
 #define WIDTH 16
 #define LOAD(p) _mm512_loadu_ps(p)
@@ -34,7 +36,7 @@
 #include "maxplus_tile.h"
 
 #define NAME(f) f##_avx2
-#define TARGET __attribute__((target("avx2")))
+#define TARGET TW_TARGET_AVX2
 #define VEC __m256
 #define WIDTH 8
 #define LOAD(p) _mm256_loadu_ps(p)
@@ -85,19 +87,10 @@
 #define NAME(f) f##_plain
 #include "maxplus_tile.h"
 
-enum { PLAIN, AVX2, AVX512 };
-
-static int tw_instructions(void) {
-#if defined(__GNUC__) && defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f")) return AVX512;
-    if (__builtin_cpu_supports("avx2")) return AVX2;
-#endif
-    return PLAIN;
-}
-
 #if defined(__GNUC__) && defined(__x86_64__)
 #define CHOOSE(f, level, ...) \
-    ((level) == AVX512 ? f##_avx512(__VA_ARGS__) : (level) == AVX2 ? f##_avx2(__VA_ARGS__) : f##_plain(__VA_ARGS__))
+    ((level) >= TW_AVX512 ? f##_avx512(__VA_ARGS__) \
+                          : (level) == TW_AVX2 ? f##_avx2(__VA_ARGS__) : f##_plain(__VA_ARGS__))
 #else
 #define CHOOSE(f, level, ...) f##_plain(__VA_ARGS__)
 #endif

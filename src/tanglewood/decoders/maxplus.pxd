@@ -1,7 +1,6 @@
 cimport cython
 
 cdef extern from "tanglewood/decoders/maxplus.h" nogil:
-    int tw_instructions()
     double tw_peak(int level, int rounds)
     void tw_product(int level, float *arena, const int *a, const int *out, int y, int term_stride, int column_stride, int columns, int begin, int end, int first, int step, int row_score, int column_score)
     void tw_row_product(int level, float *arena, const int *a, const int *out, int w, int term_stride, int column_stride, int columns, int first, int step, int last)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from array import array
 from typing import Literal
 
+from tanglewood.arithmetic import FAMILIES, available, chosen
+
 try:
     import cython
 except ModuleNotFoundError:
@@ -160,18 +162,15 @@ def peak(rounds: int) -> float:
     return float(rounds)
 
 
-LEVEL = 0
-if cython.compiled:
-    LEVEL = tw_instructions()  # type: ignore[name-defined]  # noqa: F821
+LEVEL = FAMILIES.index(chosen().family)
 
 
 def instructions() -> str:
-    """Return the name of the vector instructions in use."""
-    return ("plain", "avx2", "avx512")[LEVEL] if cython.compiled else "none"
+    """Return the family of kernels in use (arithmetic.py)."""
+    return FAMILIES[LEVEL]
 
 
 def limit_instructions(name: str) -> None:
-    """Use no better vector instructions than these, for tests and benchmarks; the processor's best are the default."""
+    """Use no better family of kernels than this one, for tests and benchmarks; TANGLEWOOD_KERNELS is the default."""
     global LEVEL  # noqa: PLW0603 - which code runs, not what it computes
-    if cython.compiled:
-        LEVEL = min(("plain", "avx2", "avx512").index(name), tw_instructions())  # type: ignore[name-defined]  # noqa: F821
+    LEVEL = min(FAMILIES.index(name), len(available()) - 1)

@@ -116,8 +116,8 @@ class Model(Protocol):
     def capabilities(self) -> Capabilities:
         """What the model can do."""
 
-    def workspace(self) -> Any:  # noqa: ANN401 - a Workspace or an ArcWorkspace
-        """Return a workspace for one thread."""
+    def workspace(self, *, reproducible: bool = False) -> Any:  # noqa: ANN401 - a Workspace or an ArcWorkspace
+        """Return a workspace for one thread; if ``reproducible``, with the same scores on every machine."""
 
     def arrays(self) -> Mapping[str, Any]:
         """Return the weights: names to arrays that have a buffer (NumPy arrays, array.array, memoryviews)."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanglewood.ml.dense import adam_step
+from tanglewood.ml.kernels import kernels_for
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
@@ -26,6 +27,7 @@ class Adam:
         average: float = 0.995,
     ) -> None:
         self.parameters = parameters
+        self.kernels = kernels_for()
         self.beta1, self.beta2 = betas
         self.epsilon = epsilon
         self.decay = average
@@ -43,6 +45,7 @@ class Adam:
     def update(self, name: str, gradient: Floats) -> None:
         """Update a whole parameter."""
         adam_step(
+            self.kernels,
             self.parameters[name].reshape(-1),
             self.first[name].reshape(-1),
             self.second[name].reshape(-1),

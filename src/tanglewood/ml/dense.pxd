@@ -1,17 +1,19 @@
 cimport cython
-from tanglewood.ml.vectors cimport adam, lstm_step, lstm_step_back
+from tanglewood.ml.kernels cimport Kernels
+from tanglewood.ml.vectors cimport adam, dense_layer, lstm_step, lstm_step_back
 
 @cython.locals(start=Py_ssize_t, before=Py_ssize_t, t=Py_ssize_t)
 cpdef lstm_forward_steps(
-    float[:, ::1] gates, float[:, ::1] cells, float[:, ::1] squashed, float[:, ::1] outputs,
+    Kernels kernels, float[:, ::1] gates, float[:, ::1] cells, float[:, ::1] squashed, float[:, ::1] outputs,
     float[:, ::1] recurrent, int[::1] sizes,
 )
 @cython.locals(start=Py_ssize_t, before=Py_ssize_t, t=Py_ssize_t)
 cpdef lstm_backward_steps(
-    float[:, ::1] gates, float[:, ::1] cells, float[:, ::1] squashed, float[:, ::1] d_outputs, float[:, ::1] d_cells,
-    float[:, ::1] d_gates, float[:, ::1] transposed, int[::1] sizes,
+    Kernels kernels, float[:, ::1] gates, float[:, ::1] cells, float[:, ::1] squashed, float[:, ::1] d_outputs,
+    float[:, ::1] d_cells, float[:, ::1] d_gates, float[:, ::1] transposed, int[::1] sizes,
 )
 cpdef adam_step(
-    float[::1] values, float[::1] first, float[::1] second, float[::1] averaged, float[::1] gradient,
+    Kernels kernels, float[::1] values, float[::1] first, float[::1] second, float[::1] averaged, float[::1] gradient,
     float rate, float keep_first, float keep_second, float epsilon, float keep_average,
 )
+cpdef dense_rows(Kernels kernels, float[:, ::1] out, float[::1] bias, float[:, ::1] weights, float[:, ::1] rows)

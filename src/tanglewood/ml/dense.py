@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from tanglewood.ml.kernels import Kernels
+
 try:
     import cython
 except ModuleNotFoundError:
     from tanglewood.core.uncompiled import cython
 
 if not cython.compiled:
-    from tanglewood.ml.vectors_plain import Floats, Ints, adam, lstm_step, lstm_step_back
+    from tanglewood.ml.vectors_plain import Floats, Ints, adam, dense_layer, lstm_step, lstm_step_back
 
 
 def lstm_forward_steps(
-    gates: Floats, cells: Floats, squashed: Floats, outputs: Floats, recurrent: Floats, sizes: Ints
+    kernels: Kernels, gates: Floats, cells: Floats, squashed: Floats, outputs: Floats, recurrent: Floats, sizes: Ints
 ) -> None:
     """Run an LSTM over the rows of ``gates``, sorted by time step; step t has sizes[t] rows, a number that never grows.
 
@@ -23,12 +25,13 @@ def lstm_forward_steps(
     before = -1
     with cython.nogil:
         for t in range(sizes.shape[0]):
-            lstm_step(gates, cells, squashed, outputs, recurrent, start, before, sizes[t])
+            lstm_step(kernels, gates, cells, squashed, outputs, recurrent, start, before, sizes[t])
             before = start
             start += sizes[t]
 
 
 def lstm_backward_steps(
+    kernels: Kernels,
     gates: Floats,
     cells: Floats,
     squashed: Floats,
@@ -48,10 +51,13 @@ def lstm_backward_steps(
         for t in range(sizes.shape[0] - 1, -1, -1):
             start -= sizes[t]
             before = start - sizes[t - 1] if t > 0 else -1
-            lstm_step_back(gates, cells, squashed, d_outputs, d_cells, d_gates, transposed, start, before, sizes[t])
+            lstm_step_back(
+                kernels, gates, cells, squashed, d_outputs, d_cells, d_gates, transposed, start, before, sizes[t]
+            )
 
 
 def adam_step(
+    kernels: Kernels,
     values: Floats,
     first: Floats,
     second: Floats,
@@ -68,4 +74,10 @@ def adam_step(
     ``keep_first``, ``keep_second`` and ``keep_average`` are the shares of both moments and the average that are kept.
     """
     with cython.nogil:
-        adam(values, first, second, averaged, gradient, rate, keep_first, keep_second, epsilon, keep_average)
+        adam(kernels, values, first, second, averaged, gradient, rate, keep_first, keep_second, epsilon, keep_average)
+
+
+def dense_rows(kernels: Kernels, out: Floats, bias: Floats, weights: Floats, rows: Floats) -> None:
+    """Write the outputs of a linear layer for all rows; each is summed in the order of the inputs, the bias first."""
+    with cython.nogil:
+        dense_layer(kernels, out, bias, weights, rows)

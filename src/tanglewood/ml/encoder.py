@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from tanglewood.checks import Layout, check_halves
 from tanglewood.errors import ModelError
 from tanglewood.ml.dense import lstm_backward_steps, lstm_forward_steps
+from tanglewood.ml.kernels import Kernels, kernels_for
+from tanglewood.ml.products import linear
 from tanglewood.ml.vocabulary import Numbers, Vocabulary
 from tanglewood.ml.word_features import ANY, FEATURES
 from tanglewood.ml.words import Word
@@ -202,25 +204,32 @@ class TimeSteps:
         return (rows - np.repeat(self.sizes[:-1], self.sizes[1:])).astype(np.int32)
 
 
-def lstm_forward(inputs: Floats, recurrent: Floats, steps: TimeSteps) -> tuple[Floats, tuple[Floats, ...]]:
+def lstm_forward(
+    kernels: Kernels, inputs: Floats, recurrent: Floats, steps: TimeSteps
+) -> tuple[Floats, tuple[Floats, ...]]:
     """Run an LSTM over inputs already multiplied by its input weights; gates are input, forget, output, cell.
 
     Returns the outputs, and the gates, cells and squashed cells that going backwards needs. Works in place.
     """
     outputs, cells, squashed = np.empty((3, len(inputs), len(recurrent)), np.float32)
-    lstm_forward_steps(inputs, cells, squashed, outputs, recurrent, steps.sizes)
+    lstm_forward_steps(kernels, inputs, cells, squashed, outputs, recurrent, steps.sizes)
     return outputs, (inputs, cells, squashed)
 
 
 def lstm_backward(
-    d_outputs: Floats, outputs: Floats, memory: tuple[Floats, ...], recurrent: Floats, steps: TimeSteps
+    kernels: Kernels,
+    d_outputs: Floats,
+    outputs: Floats,
+    memory: tuple[Floats, ...],
+    recurrent: Floats,
+    steps: TimeSteps,
 ) -> tuple[Floats, Floats]:
     """Return the gradients of the inputs and of the recurrent weights."""
     gates, cells, squashed = memory
     d_gates = np.empty_like(gates)
     transposed = np.ascontiguousarray(recurrent.T)
     lstm_backward_steps(
-        gates, cells, squashed, d_outputs.copy(), np.zeros_like(cells), d_gates, transposed, steps.sizes
+        kernels, gates, cells, squashed, d_outputs.copy(), np.zeros_like(cells), d_gates, transposed, steps.sizes
     )
     return d_gates, outputs[steps.before()].T @ d_gates[steps.sizes[0] :]
 
@@ -228,8 +237,11 @@ def lstm_backward(
 class Encoder:
     """Turns numbered words into the rows that learners/network/core.py sums, and carries gradients back."""
 
-    def __init__(self, parameters: Mapping[str, Floats], features: Iterable[str]) -> None:
+    def __init__(
+        self, parameters: Mapping[str, Floats], features: Iterable[str], kernels: Kernels | None = None
+    ) -> None:
         self.parameters = parameters
+        self.kernels = kernels or kernels_for()
         self.features = list(features)  # in the order of their vectors
         self.n_layers = count_layers(parameters)
         # What `forward` leaves for `backward`.
@@ -251,23 +263,38 @@ class Encoder:
             table = self.parameters[f"{EMBED}{feature}"]
             if feature in batch.bags:
                 numbers, starts = batch.bags[feature]
-                parts.append(np.add.reduceat(table[numbers], starts))
+                parts.append(self._sum_bags(table, numbers, starts))
             elif feature in batch.several:
-                parts.append(table[batch.several[feature]].sum(1))
+                first, *others = batch.several[feature].T
+                sums = table[first]
+                for other in others:
+                    sums += table[other]
+                parts.append(sums)
             else:
                 parts.append(table[next(columns)])
         return np.concatenate(parts, axis=1)
 
+    def _sum_bags(self, table: Floats, numbers: Ints, starts: Ints) -> Floats:
+        """Return the sum of each bag's rows of a table; no bag is empty."""
+        if not self.kernels.reproducible:
+            found: Floats = np.add.reduceat(table[numbers], starts)
+            return found
+        sizes = np.diff(starts, append=len(numbers))
+        sums = table[numbers[starts]]
+        for place in range(1, sizes.max()):  # one of each bag at a time, so that they are added in order
+            longer = np.flatnonzero(sizes > place)
+            sums[longer] += table[numbers[starts[longer] + place]]
+        return sums
+
     def words(self, embedded: Floats) -> Floats:
         """Return the vectors of words without context."""
-        vectors: Floats = embedded @ self.parameters["word.weight"] + self.parameters["word.bias"]
+        vectors = linear(self.kernels, embedded, self.parameters["word.weight"], self.parameters["word.bias"])
         return np.maximum(vectors, 0, out=vectors)
 
     def inputs(self, layer: int, direction: str, vectors: Floats) -> Floats:
         """Return what vectors contribute to the gates of the LSTM of one layer and direction."""
         lstm = f"lstm{layer}.{direction}"
-        gates: Floats = vectors @ self.parameters[f"{lstm}.input"] + self.parameters[f"{lstm}.bias"]
-        return gates
+        return linear(self.kernels, vectors, self.parameters[f"{lstm}.input"], self.parameters[f"{lstm}.bias"])
 
     def contexts(self, words: Floats, inputs: Mapping[str, Floats], lengths: Sequence[int]) -> Floats:
         """Encode for parsing: word vectors, and their contributions to the first LSTMs, of sentences with node 0."""
@@ -287,7 +314,7 @@ class Encoder:
         for place, direction in enumerate(DIRECTIONS):
             order = getattr(steps, direction)
             recurrent = self.parameters[f"lstm{layer}.{direction}.recurrent"]
-            outputs, left = lstm_forward(gates[direction][order], recurrent, steps)
+            outputs, left = lstm_forward(self.kernels, gates[direction][order], recurrent, steps)
             added[order, place * len(recurrent) : (place + 1) * len(recurrent)] += outputs
             memory[direction] = outputs, left
         return added, memory
@@ -323,7 +350,7 @@ class Encoder:
             order = getattr(self.steps, direction)
             outputs, memory = self.memory[layer][direction]
             d_outputs = d_context[order, place * width : (place + 1) * width]
-            d_gates, d_recurrent = lstm_backward(d_outputs, outputs, memory, recurrent, self.steps)
+            d_gates, d_recurrent = lstm_backward(self.kernels, d_outputs, outputs, memory, recurrent, self.steps)
             gradients[f"{lstm}.recurrent"][...] = d_recurrent
             gradients[f"{lstm}.input"][...] = self.layer_inputs[layer][order].T @ d_gates
             gradients[f"{lstm}.bias"][...] = d_gates.sum(0)
@@ -364,9 +391,9 @@ class Contexts:
     Words come again and again, so what does not depend on their context is kept.
     """
 
-    def __init__(self, vocabulary: Vocabulary, parameters: Mapping[str, Floats]) -> None:
+    def __init__(self, vocabulary: Vocabulary, parameters: Mapping[str, Floats], kernels: Kernels) -> None:
         self._vocabulary = vocabulary
-        self._encoder = Encoder(parameters, vocabulary.numbers)
+        self._encoder = Encoder(parameters, vocabulary.numbers, kernels)
         self._forget()
 
     def _forget(self) -> None:

@@ -1,100 +1,78 @@
-/* Products of rows of floats with one matrix, in 8-bit integers: twice as fast as in floats where the machine has
-   AVX-512 VNNI; elsewhere a matrix library does better. products.py describes the layout. */
-#ifndef TANGLEWOOD_PRODUCTS_H
-#define TANGLEWOOD_PRODUCTS_H
+/* Products of rows of floats with one matrix, in 8-bit integers, for one family: families.h includes this file once for
+   each, having defined NAME(f), TARGET, WIDTH, VEC and INTS (vectors of so many floats or ints), GROUP, ADD_GROUPS,
+   PRODUCT_ROWS and PRODUCT_BLOCKS. The sums are exact, so that their order does not matter. products.py describes the
+   layout.
 
-#include <math.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#define LARGEST 127
-#define OFFSET 128 /* the instruction wants one side unsigned */
-#define TILE_ROWS 6
-#define TILE_VECTORS 4
-
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-#define VNNI __attribute__((target("avx512f,avx512bw,avx512vnni")))
-
-__attribute__((unused)) static int tw_has_products(void) {
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512vnni");
-}
+   A group of inputs takes up 4 bytes: GROUP is 4 (unsigned bytes, which AVX-512 VNNI wants, OFFSET being added) or 2
+   (pairs of 16-bit integers). ADD_GROUPS(sum, inputs, weights) adds to each int the products of a group. */
 
 /* Round a row to integers; returns what one of them stands for. */
-VNNI static float round_row(const float *row, uint8_t *rounded, int size) {
+TARGET static float NAME(round_row)(const float *row, void *rounded, int size) {
     float largest = 0;
     for (int i = 0; i < size; i++) {
         float absolute = fabsf(row[i]);
         largest = absolute > largest ? absolute : largest;
     }
-    float factor = largest > 0 ? LARGEST / largest : 0;
-    for (int i = 0; i < size; i++) rounded[i] = (uint8_t)(int)(row[i] * factor + OFFSET + 0.5f);
+    float factor = largest > LEAST ? LARGEST / largest : 0;
+    if (GROUP == 4)
+        for (int i = 0; i < size; i++) ((uint8_t *)rounded)[i] = (uint8_t)(int)(row[i] * factor + OFFSET + 0.5f);
+    else
+        for (int i = 0; i < size; i++)
+            ((int16_t *)rounded)[i] = (int16_t)((int)(row[i] * factor + OFFSET + 0.5f) - OFFSET);
     return largest / LARGEST;
 }
 
-/* Up to TILE_ROWS rows of integers times TILE_VECTORS vectors of columns. */
-VNNI static void product_tile(float *out, const uint8_t *rows, const float *units, const int8_t *packed,
-                              const float *scales, const float *excess, int n_rows, int n_in, int n_out) {
-    __m512i sums[TILE_ROWS][TILE_VECTORS];
-    const uint8_t *row[TILE_ROWS];
-    size_t vector = (size_t)n_in * 16; /* weights of one vector of columns */
-#pragma GCC unroll 8
-    for (int r = 0; r < TILE_ROWS; r++) {
-        row[r] = rows + (size_t)(r < n_rows ? r : n_rows - 1) * n_in;
-#pragma GCC unroll 8
-        for (int v = 0; v < TILE_VECTORS; v++) sums[r][v] = _mm512_setzero_si512();
+#define PARTS (LANES / WIDTH) /* vectors of a block of 16 columns */
+#define BLOCK_BYTES 64             /* weights of a block for one group of inputs */
+
+/* Up to PRODUCT_ROWS rows of integers times PRODUCT_BLOCKS blocks of columns; a row has `n_groups` groups. */
+TARGET static void NAME(product_tile)(float *out, const uint8_t *rows, const float *units, const uint8_t *packed,
+                                      const float *scales, const float *excess, int n_rows, int n_groups, int n_out) {
+    INTS sums[PRODUCT_ROWS][PRODUCT_BLOCKS * PARTS];
+    const uint8_t *row[PRODUCT_ROWS];
+    UNROLL for (int r = 0; r < PRODUCT_ROWS; r++) {
+        row[r] = rows + (size_t)(r < n_rows ? r : n_rows - 1) * n_groups * 4;
+        UNROLL for (int v = 0; v < PRODUCT_BLOCKS * PARTS; v++) sums[r][v] = (INTS){0};
     }
-    for (int k = 0; k < n_in; k += 4) {
-        __m512i columns[TILE_VECTORS];
-#pragma GCC unroll 8
-        for (int v = 0; v < TILE_VECTORS; v++)
-            columns[v] = _mm512_loadu_si512((const void *)(packed + v * vector + (size_t)k * 16));
-#pragma GCC unroll 8
-        for (int r = 0; r < TILE_ROWS; r++) {
-            int32_t four;
-            memcpy(&four, row[r] + k, 4);
-            __m512i inputs = _mm512_set1_epi32(four);
-#pragma GCC unroll 8
-            for (int v = 0; v < TILE_VECTORS; v++) sums[r][v] = _mm512_dpbusd_epi32(sums[r][v], inputs, columns[v]);
+    for (int g = 0; g < n_groups; g++) {
+        INTS columns[PRODUCT_BLOCKS * PARTS];
+        UNROLL for (int v = 0; v < PRODUCT_BLOCKS * PARTS; v++)
+            memcpy(&columns[v],
+                   packed + ((size_t)(v / PARTS) * n_groups + g) * BLOCK_BYTES + (v % PARTS) * sizeof(INTS),
+                   sizeof(INTS));
+        UNROLL for (int r = 0; r < PRODUCT_ROWS; r++) {
+            int32_t group;
+            memcpy(&group, row[r] + 4 * g, 4);
+            INTS inputs = (INTS){0} + group;
+            UNROLL for (int v = 0; v < PRODUCT_BLOCKS * PARTS; v++)
+                sums[r][v] = ADD_GROUPS(sums[r][v], inputs, columns[v]);
         }
     }
-#pragma GCC unroll 8
-    for (int r = 0; r < TILE_ROWS; r++) {
+    UNROLL for (int r = 0; r < PRODUCT_ROWS; r++) {
         if (r >= n_rows) continue;
-        __m512 unit = _mm512_set1_ps(units[r]);
-#pragma GCC unroll 8
-        for (int v = 0; v < TILE_VECTORS; v++) {
-            __m512 scale = _mm512_mul_ps(unit, _mm512_loadu_ps(scales + 16 * v));
-            __m512 sum = _mm512_sub_ps(_mm512_cvtepi32_ps(sums[r][v]), _mm512_loadu_ps(excess + 16 * v));
-            _mm512_storeu_ps(out + (size_t)r * n_out + 16 * v, _mm512_mul_ps(sum, scale));
+        UNROLL for (int v = 0; v < PRODUCT_BLOCKS * PARTS; v++) {
+            VEC scale, over, sum = __builtin_convertvector(sums[r][v], VEC);
+            memcpy(&scale, scales + WIDTH * v, sizeof(VEC));
+            memcpy(&over, excess + WIDTH * v, sizeof(VEC));
+            sum = (sum - over) * (units[r] * scale);
+            memcpy(out + (size_t)r * n_out + WIDTH * v, &sum, sizeof(VEC));
         }
     }
 }
 
-/* `excess` is what the offset adds to each column's sum; `rounded` and `units` are room for the rounded rows. */
-__attribute__((unused)) static void tw_products(float *out, const float *rows, const signed char *packed,
-                                                const float *scales, const float *excess, unsigned char *rounded,
-                                                float *units, int n_rows, int n_in, int n_out) {
+/* `excess` is what the offset adds to each column's sum; `scratch` and `units` are room for the rounded rows. */
+TARGET static void NAME(rounded)(float *out, const float *rows, const signed char *packed, const float *scales,
+                                 const float *excess, unsigned char *scratch, float *units, int n_rows, int n_in,
+                                 int n_out) {
+    int n_groups = n_in / GROUP;
     for (int r = 0; r < n_rows; r++)
-        units[r] = round_row(rows + (size_t)r * n_in, rounded + (size_t)r * n_in, n_in);
-    for (int column = 0; column < n_out; column += 16 * TILE_VECTORS)
-        for (int r = 0; r < n_rows; r += TILE_ROWS) {
-            int left = n_rows - r < TILE_ROWS ? n_rows - r : TILE_ROWS;
-            product_tile(out + (size_t)r * n_out + column, rounded + (size_t)r * n_in, units + r,
-                         (const int8_t *)packed + (size_t)column * n_in, scales + column, excess + column, left, n_in,
-                         n_out);
-        }
+        units[r] = NAME(round_row)(rows + (size_t)r * n_in, scratch + (size_t)r * n_groups * 4, n_in);
+    for (int column = 0; column < n_out; column += LANES * PRODUCT_BLOCKS)
+        for (int r = 0; r < n_rows; r += PRODUCT_ROWS)
+            NAME(product_tile)(out + (size_t)r * n_out + column, scratch + (size_t)r * n_groups * 4, units + r,
+                               (const uint8_t *)packed + (size_t)column / LANES * n_groups * BLOCK_BYTES,
+                               scales + column, excess + column, n_rows - r, n_groups, n_out);
 }
-#else
-__attribute__((unused)) static int tw_has_products(void) { return 0; }
-__attribute__((unused)) static void tw_products(float *out, const float *rows, const signed char *packed,
-                                                const float *scales, const float *excess, unsigned char *rounded,
-                                                float *units, int n_rows, int n_in, int n_out) {
-    (void)out, (void)rows, (void)packed, (void)scales, (void)excess, (void)rounded, (void)units;
-    (void)n_rows, (void)n_in, (void)n_out;
-}
-#endif
-#endif
+
+#undef PARTS
+#undef BLOCK_BYTES

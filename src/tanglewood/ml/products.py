@@ -1,7 +1,8 @@
-"""Products of many rows with one matrix, in 8-bit integers where the machine is fast at them (see products.h).
+"""Products of many rows with one matrix: of a matrix library, in 8-bit integers, or of floats in a fixed order.
 
-Each column of the matrix is rounded to integers from -127 to 127, and so is each row; the sums are exact. Rounding is
-off by less than half a percent of the largest number, and parses made with it are as good (docs/training.md).
+In integers each column of the matrix is rounded to whole numbers from -127 to 127, and so is each row; the sums are
+exact, and so the same in whatever order they are taken (products.h). Rounding is off by less than half a percent of the
+largest number, and parses made with it are as good (docs/training.md).
 """
 
 from __future__ import annotations
@@ -11,58 +12,93 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tanglewood.ml.dense import dense_rows
+from tanglewood.ml.kernels import Kernels
+
 try:
     import cython
 except ModuleNotFoundError:
     from tanglewood.core.uncompiled import cython
 
 Floats = NDArray[np.float32]
-LARGEST, OFFSET = 127, 128  # as in products.h
+LARGEST, OFFSET = 127, 128  # as in families.h
 LANES = 16
 COLUMNS = 64  # columns come in multiples of this
+MOST_INPUTS = 512  # with more, sums might not fit into the 24 bits that a float has for whole numbers
+BYTES = "vnni"  # the family that multiplies bytes; the others multiply pairs of 16-bit integers
 
 if not cython.compiled:
-    from tanglewood.ml.vectors_plain import multiply_rounded
-
-    def tw_has_products() -> int:
-        """Return 0, for no: where nothing is compiled NumPy is faster."""
-        return 0
+    from tanglewood.ml.vectors_plain import rounded_products
 
 
-class Products:
-    """A matrix, rounded and packed: vectors of 16 columns, each with its weights in groups of four rows."""
+class Rounded:
+    """A matrix, rounded and packed: vectors of 16 columns, each with its weights in groups of four or two rows."""
 
-    def __init__(self, matrix: Floats) -> None:
+    def __init__(self, matrix: Floats, kernels: Kernels) -> None:
         n_in, n_out = matrix.shape
         self.scales = np.maximum(np.abs(matrix).max(0), np.float32(1e-30)) / np.float32(LARGEST)
         whole = np.rint(matrix / self.scales).astype(np.int8)
-        self.excess = OFFSET * whole.sum(0, dtype=np.float32)
-        fours = whole.reshape(n_in // 4, 4, n_out // LANES, LANES)
-        self.packed = np.ascontiguousarray(fours.transpose(2, 0, 3, 1)).reshape(-1)
-        self.rounded = np.zeros(0, np.uint8)
+        self.kernels = kernels
+        self.group = 4 if kernels.arithmetic.family == BYTES else 2
+        self.excess = OFFSET * whole.sum(0, dtype=np.float32) if self.group == 4 else np.zeros(n_out, np.float32)
+        groups = whole.reshape(n_in // self.group, self.group, n_out // LANES, LANES).transpose(2, 0, 3, 1)
+        kind = np.int8 if self.group == 4 else np.int16
+        self.packed = np.ascontiguousarray(groups, kind).reshape(-1).view(np.int8)
+        self.scratch = np.zeros(0, np.uint8)
         self.units = np.zeros(0, np.float32)
 
     def write(self, rows: Floats, out: Floats) -> None:
         """Write the products of all rows with the matrix."""
         if len(rows) > len(self.units):
             self.units = np.zeros(len(rows), np.float32)
-            self.rounded = np.zeros(rows.size, np.uint8)
-        _multiply(self.packed, self.scales, self.excess, self.rounded, self.units, rows, out)
+            self.scratch = np.zeros(rows.size * 4 // self.group, np.uint8)
+        _multiply(self.kernels, self.packed, self.scales, self.excess, self.scratch, self.units, rows, out)
 
 
-def _multiply(packed: Any, scales: Any, excess: Any, rounded: Any, units: Any, rows: Any, out: Any) -> None:  # noqa: ANN401
+def _multiply(
+    kernels: Kernels,
+    packed: Any,  # noqa: ANN401 - all arrays
+    scales: Any,  # noqa: ANN401
+    excess: Any,  # noqa: ANN401
+    scratch: Any,  # noqa: ANN401
+    units: Any,  # noqa: ANN401
+    rows: Any,  # noqa: ANN401
+    out: Any,  # noqa: ANN401
+) -> None:
     with cython.nogil:
-        multiply_rounded(packed, scales, excess, rounded, units, rows, out)
+        rounded_products(kernels, packed, scales, excess, scratch, units, rows, out)
 
 
-def has_fast_products() -> bool:
-    """Whether products in integers are faster here than those of a matrix library."""
-    return tw_has_products() != 0
+class Unrounded:
+    """A matrix of floats, multiplied by the matrix library, or in a fixed order if that is asked for."""
+
+    def __init__(self, matrix: Floats, kernels: Kernels) -> None:
+        self.matrix = matrix
+        self.kernels = kernels
+        self.nothing = np.zeros(matrix.shape[1], np.float32)
+
+    def write(self, rows: Floats, out: Floats) -> None:
+        """Write the products of all rows with the matrix."""
+        if self.kernels.reproducible:
+            dense_rows(self.kernels, out, self.nothing, self.matrix, rows)
+        else:
+            np.dot(rows, self.matrix, out=out[: len(rows)])
 
 
-def fast_products(matrix: Floats) -> Products | None:
-    """Return the matrix made ready for fast products, or None where a matrix library does better."""
+def products_with(matrix: Floats, kernels: Kernels) -> Rounded | Unrounded:
+    """Return the matrix made ready for products: rounded where that is fastest, or the same on every machine."""
     n_in, n_out = matrix.shape
-    if not has_fast_products() or n_in % 4 or n_in > 512 or n_out % COLUMNS:
-        return None
-    return Products(matrix)
+    fits = n_in % 4 == 0 and n_in <= MOST_INPUTS and n_out % COLUMNS == 0
+    rounds = kernels.reproducible or kernels.arithmetic.family == BYTES
+    return Rounded(matrix, kernels) if fits and rounds else Unrounded(matrix, kernels)
+
+
+def linear(kernels: Kernels, rows: Floats, weights: Floats, bias: Floats) -> Floats:
+    """Return the outputs of a linear layer for all rows: each input has a row of weights."""
+    if not kernels.reproducible:
+        sums: Floats = rows @ weights
+        sums += bias
+        return sums
+    out = np.empty((len(rows), len(bias)), np.float32)
+    dense_rows(kernels, out, bias, weights, np.ascontiguousarray(rows))
+    return out

@@ -1,55 +1,39 @@
-/* Vector kernels of the network. They are compiled for several widths of vectors, of which the widest that the machine
-   has is taken when the program starts. vectors_plain.py says the same without any tricks. */
-#ifndef TANGLEWOOD_VECTORS_H
-#define TANGLEWOOD_VECTORS_H
-
-#include <limits.h> /* defines __GLIBC__ where it is so */
-#include <math.h>
-#include <stddef.h>
-#include <string.h>
-
-#ifndef __GNUC__
-#error "GCC or Clang is needed; with other compilers install with TANGLEWOOD_PURE=1"
-#endif
-#if defined(__x86_64__) && defined(__GLIBC__) && __GNUC__ >= 12 && !defined(__clang__)
-#define WIDE __attribute__((unused, target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define WIDE __attribute__((unused))
-#endif
-#define INLINE static inline __attribute__((always_inline))
-
-#define LANES 16
-typedef float lanes __attribute__((vector_size(4 * LANES)));
-typedef lanes at_floats __attribute__((aligned(4), may_alias)); /* lanes anywhere among floats */
-#define AT(pointer) (*(at_floats *)(pointer))
+/* Vector kernels of the network for one family: families.h includes this file once for each, having defined NAME(f),
+   TARGET, WIDTH, VEC (a vector of so many floats), AT(pointer) (one anywhere among floats), DENSE_ROWS and
+   DENSE_VECTORS. Every output is summed in the same order in all families, so that only fused
+   multiply-adds, which kernels_exact.py is compiled without, make a difference. vectors_plain.py says the same without
+   any tricks. */
 
 /* to += scale * from */
-INLINE void add_scaled(float *to, const float *from, float scale, int size) {
+TARGET INLINE void NAME(add_scaled)(float *to, const float *from, float scale, int size) {
     int i = 0;
-    for (; i + LANES <= size; i += LANES) AT(to + i) += scale * AT(from + i);
+    for (; i + WIDTH <= size; i += WIDTH) AT(to + i) += scale * AT(from + i);
     for (; i < size; i++) to[i] += scale * from[i];
 }
 
-INLINE float dot(const float *a, const float *b, int size) {
-    lanes sums = {0};
+/* The sum of 16 lanes, each summed in order, whatever the width of vectors. */
+TARGET INLINE float NAME(dot)(const float *a, const float *b, int size) {
+    VEC sums[LANES / WIDTH];
     float total = 0;
     int i = 0;
-    for (; i + LANES <= size; i += LANES) sums += AT(a + i) * AT(b + i);
+    UNROLL for (int v = 0; v < LANES / WIDTH; v++) sums[v] = (VEC){0};
+    for (; i + LANES <= size; i += LANES)
+        UNROLL for (int v = 0; v < LANES / WIDTH; v++) sums[v] += AT(a + i + v * WIDTH) * AT(b + i + v * WIDTH);
     for (; i < size; i++) total += a[i] * b[i];
-    for (i = 0; i < LANES; i++) total += sums[i];
+    UNROLL for (i = 0; i < LANES; i++) total += sums[i / WIDTH][i % WIDTH];
     return total;
 }
 
 /* out = sum of the rows; negative sums become 0. */
-WIDE static void tw_rectified_sum(float *out, float *const *rows, int n_rows, int size) {
+TARGET static void NAME(rectified_sum)(float *out, float *const *rows, int n_rows, int size) {
     int i = 0;
-    for (; i + 4 * LANES <= size; i += 4 * LANES) {
-        lanes a = {0}, b = {0}, c = {0}, d = {0};
+    for (; i + 4 * WIDTH <= size; i += 4 * WIDTH) {
+        VEC a = {0}, b = {0}, c = {0}, d = {0};
         for (int r = 0; r < n_rows; r++) {
             const float *row = rows[r] + i;
-            a += AT(row), b += AT(row + LANES), c += AT(row + 2 * LANES), d += AT(row + 3 * LANES);
+            a += AT(row), b += AT(row + WIDTH), c += AT(row + 2 * WIDTH), d += AT(row + 3 * WIDTH);
         }
-        AT(out + i) = a, AT(out + i + LANES) = b, AT(out + i + 2 * LANES) = c, AT(out + i + 3 * LANES) = d;
+        AT(out + i) = a, AT(out + i + WIDTH) = b, AT(out + i + 2 * WIDTH) = c, AT(out + i + 3 * WIDTH) = d;
     }
     for (; i < size; i++) {
         out[i] = 0;
@@ -59,46 +43,46 @@ WIDE static void tw_rectified_sum(float *out, float *const *rows, int n_rows, in
 }
 
 /* Each of the rows += from. */
-WIDE static void tw_add_to_rows(float *const *rows, int n_rows, const float *from, int size) {
-    for (int r = 0; r < n_rows; r++) add_scaled(rows[r], from, 1, size);
+TARGET static void NAME(add_to_rows)(float *const *rows, int n_rows, const float *from, int size) {
+    for (int r = 0; r < n_rows; r++) NAME(add_scaled)(rows[r], from, 1, size);
 }
 
 /* out[m] = bias[m] + weights[m] . inputs, for a few outputs: each has a row of weights. */
-WIDE static void tw_few_outputs(float *out, const float *bias, const float *weights, const float *inputs, int n_out,
-                                int n_in) {
-    for (int m = 0; m < n_out; m++) out[m] = bias[m] + dot(weights + (size_t)m * n_in, inputs, n_in);
+TARGET static void NAME(few_outputs)(float *out, const float *bias, const float *weights, const float *inputs,
+                                     int n_out, int n_in) {
+    for (int m = 0; m < n_out; m++) out[m] = bias[m] + NAME(dot)(weights + (size_t)m * n_in, inputs, n_in);
 }
 
 /* d_inputs = errors . weights; d_weights and d_bias take up the errors. */
-WIDE static void tw_few_outputs_back(const float *errors, const float *weights, const float *inputs, float *d_inputs,
-                                     float *d_weights, float *d_bias, int n_out, int n_in) {
+TARGET static void NAME(few_outputs_back)(const float *errors, const float *weights, const float *inputs,
+                                          float *d_inputs, float *d_weights, float *d_bias, int n_out, int n_in) {
     memset(d_inputs, 0, sizeof(float) * n_in);
     for (int m = 0; m < n_out; m++) {
         if (errors[m] == 0) continue;
-        add_scaled(d_inputs, weights + (size_t)m * n_in, errors[m], n_in);
-        add_scaled(d_weights + (size_t)m * n_in, inputs, errors[m], n_in);
+        NAME(add_scaled)(d_inputs, weights + (size_t)m * n_in, errors[m], n_in);
+        NAME(add_scaled)(d_weights + (size_t)m * n_in, inputs, errors[m], n_in);
         d_bias[m] += errors[m];
     }
 }
 
 /* out += sum of inputs[k] * weights[k]: each input has a row of weights. Columns are taken four vectors at a time; the
    last vectors may overlap, since they begin from a copy of what `out` was. */
-INLINE void add_products(float *out, const float *weights, const float *inputs, int n_out, int n_in) {
-    if (n_out < LANES) {
+TARGET INLINE void NAME(add_products)(float *out, const float *weights, const float *inputs, int n_out, int n_in) {
+    if (n_out < WIDTH) {
         for (int k = 0; k < n_in; k++)
-            for (int m = 0; m < n_out; m++) out[m] += inputs[k] * weights[(size_t)k * n_out + m];
+            for (int m = 0; m < n_out && inputs[k] != 0; m++) out[m] += inputs[k] * weights[(size_t)k * n_out + m];
         return;
     }
-    lanes last_was = AT(out + n_out - LANES);
-    for (int start = 0; start < n_out; start += 4 * LANES) {
+    VEC last_was = AT(out + n_out - WIDTH);
+    for (int start = 0; start < n_out; start += 4 * WIDTH) {
         int at[4];
-        lanes sum[4];
+        VEC sum[4];
         for (int v = 0; v < 4; v++) {
-            at[v] = start + v * LANES + LANES <= n_out ? start + v * LANES : n_out - LANES;
+            at[v] = start + v * WIDTH + WIDTH <= n_out ? start + v * WIDTH : n_out - WIDTH;
             sum[v] = last_was;
-            if (at[v] < n_out - LANES) sum[v] = AT(out + at[v]);
+            if (at[v] < n_out - WIDTH) sum[v] = AT(out + at[v]);
         }
-        lanes a = sum[0], b = sum[1], c = sum[2], d = sum[3];
+        VEC a = sum[0], b = sum[1], c = sum[2], d = sum[3];
         for (int k = 0; k < n_in; k++) {
             float input = inputs[k];
             if (input == 0) continue; /* after a rectifier many are */
@@ -111,27 +95,73 @@ INLINE void add_products(float *out, const float *weights, const float *inputs, 
 }
 
 /* out = bias + sum of inputs[k] * weights[k], for many outputs. */
-WIDE static void tw_many_outputs(float *out, const float *bias, const float *weights, const float *inputs, int n_out,
-                                 int n_in) {
+TARGET static void NAME(many_outputs)(float *out, const float *bias, const float *weights, const float *inputs,
+                                      int n_out, int n_in) {
     memcpy(out, bias, sizeof(float) * n_out);
-    add_products(out, weights, inputs, n_out, n_in);
+    NAME(add_products)(out, weights, inputs, n_out, n_in);
+}
+
+/* The outputs of such a layer for a tile of up to DENSE_ROWS rows and DENSE_VECTORS vectors of columns. */
+TARGET INLINE void NAME(dense_tile)(const int vectors, float *out, const float *bias, const float *weights,
+                                    const float *rows, int n_rows, int n_out, int n_in) {
+    VEC sum[DENSE_ROWS][DENSE_VECTORS];
+    const float *row[DENSE_ROWS];
+    UNROLL for (int r = 0; r < DENSE_ROWS; r++) {
+        row[r] = rows + (size_t)(r < n_rows ? r : n_rows - 1) * n_in;
+        UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = AT(bias + v * WIDTH);
+    }
+    for (int k = 0; k < n_in; k++) {
+        const float *weight = weights + (size_t)k * n_out;
+        UNROLL for (int r = 0; r < DENSE_ROWS; r++) {
+            UNROLL for (int v = 0; v < vectors; v++) sum[r][v] += row[r][k] * AT(weight + v * WIDTH);
+        }
+    }
+    UNROLL for (int r = 0; r < DENSE_ROWS; r++) {
+        if (r >= n_rows) continue;
+        UNROLL for (int v = 0; v < vectors; v++) AT(out + (size_t)r * n_out + v * WIDTH) = sum[r][v];
+    }
+}
+
+/* The outputs of such a layer for many rows. The last vectors of columns may overlap: both compute the same. */
+TARGET static void NAME(dense)(float *out, const float *bias, const float *weights, const float *rows, int n_rows,
+                               int n_out, int n_in) {
+    if (n_out < WIDTH) {
+        for (int r = 0; r < n_rows; r++) {
+            memcpy(out + (size_t)r * n_out, bias, sizeof(float) * n_out);
+            for (int k = 0; k < n_in; k++)
+                for (int m = 0; m < n_out; m++)
+                    out[(size_t)r * n_out + m] += rows[(size_t)r * n_in + k] * weights[(size_t)k * n_out + m];
+        }
+        return;
+    }
+    for (int start = 0; start < n_out;) {
+        int wide = start + DENSE_VECTORS * WIDTH <= n_out;
+        int m = wide || start + WIDTH <= n_out ? start : n_out - WIDTH;
+        for (int r = 0; r < n_rows; r += DENSE_ROWS) {
+            float *to = out + (size_t)r * n_out + m;
+            const float *from = rows + (size_t)r * n_in;
+            if (wide) NAME(dense_tile)(DENSE_VECTORS, to, bias + m, weights + m, from, n_rows - r, n_out, n_in);
+            else NAME(dense_tile)(1, to, bias + m, weights + m, from, n_rows - r, n_out, n_in);
+        }
+        start = m + (wide ? DENSE_VECTORS : 1) * WIDTH;
+    }
 }
 
 /* d_inputs += weights . errors, where the input is not 0; d_weights and d_bias take up the errors. */
-WIDE static void tw_many_outputs_back(const float *errors, const float *weights, const float *inputs, float *d_inputs,
-                                      float *d_weights, float *d_bias, int n_out, int n_in) {
+TARGET static void NAME(many_outputs_back)(const float *errors, const float *weights, const float *inputs,
+                                           float *d_inputs, float *d_weights, float *d_bias, int n_out, int n_in) {
     for (int k = 0; k < n_in; k++) {
         if (inputs[k] == 0) continue;
-        d_inputs[k] += dot(errors, weights + (size_t)k * n_out, n_out);
-        add_scaled(d_weights + (size_t)k * n_out, errors, inputs[k], n_out);
+        d_inputs[k] += NAME(dot)(errors, weights + (size_t)k * n_out, n_out);
+        NAME(add_scaled)(d_weights + (size_t)k * n_out, errors, inputs[k], n_out);
     }
-    add_scaled(d_bias, errors, 1, n_out);
+    NAME(add_scaled)(d_bias, errors, 1, n_out);
 }
 
 /* Adam: moves values against the gradient, and their running average after them. */
-WIDE static void tw_adam(float *restrict values, float *restrict first, float *restrict second,
-                         float *restrict averaged, const float *restrict gradient, float rate, float keep_first,
-                         float keep_second, float epsilon, float keep_average, size_t size) {
+TARGET static void NAME(adam)(float *restrict values, float *restrict first, float *restrict second,
+                              float *restrict averaged, const float *restrict gradient, float rate, float keep_first,
+                              float keep_second, float epsilon, float keep_average, size_t size) {
     for (size_t i = 0; i < size; i++) {
         float g = gradient[i];
         float f = first[i] + (1 - keep_first) * (g - first[i]);
@@ -145,7 +175,7 @@ WIDE static void tw_adam(float *restrict values, float *restrict first, float *r
 }
 
 /* e^x for |x| <= 60: 2^n times the series of what is left. */
-INLINE float small_exp(float x) {
+TARGET INLINE float NAME(small_exp)(float x) {
     const float shift = 12582912.0f; /* 1.5 * 2^23: adding it rounds to a whole number */
     float n = x * 1.44269504f + shift;
     int bits;
@@ -159,37 +189,37 @@ INLINE float small_exp(float x) {
     return series * scale;
 }
 
-INLINE float limited(float x) { return x < -30 ? -30 : x > 30 ? 30 : x; }
-INLINE float sigmoid(float x) { return 1 / (1 + small_exp(-limited(x))); }
-INLINE float squash(float x) { return 1 - 2 / (1 + small_exp(2 * limited(x))); } /* tanh */
+TARGET INLINE float NAME(limited)(float x) { return x < -30 ? -30 : x > 30 ? 30 : x; }
+TARGET INLINE float NAME(sigmoid)(float x) { return 1 / (1 + NAME(small_exp)(-NAME(limited)(x))); }
+TARGET INLINE float NAME(squash)(float x) { return 1 - 2 / (1 + NAME(small_exp)(2 * NAME(limited)(x))); } /* tanh */
 
 /* One step of an LSTM for some sentences at once: `rows` rows of gates (input, forget, output, cell; not yet squashed,
    without the part of the last outputs), and likewise of cells, squashed cells and outputs. `before` is where the rows
    of the step before lie, or -1. */
-WIDE static void tw_lstm_step(float *gates, float *cells, float *squashed, float *outputs, const float *recurrent,
-                              ptrdiff_t start, ptrdiff_t before, int rows, int width) {
+TARGET static void NAME(lstm_step)(float *gates, float *cells, float *squashed, float *outputs, const float *recurrent,
+                                   ptrdiff_t start, ptrdiff_t before, int rows, int width) {
     for (int r = 0; r < rows; r++) {
         float *restrict gate = gates + (start + r) * 4 * width;
         float *restrict cell = cells + (start + r) * width;
         float *restrict tanh_cell = squashed + (start + r) * width;
         float *restrict output = outputs + (start + r) * width;
         const float *restrict last = before < 0 ? cell : cells + (before + r) * width;
-        if (before >= 0) add_products(gate, recurrent, outputs + (before + r) * width, 4 * width, width);
-        for (int i = 0; i < 3 * width; i++) gate[i] = sigmoid(gate[i]);
-        for (int i = 3 * width; i < 4 * width; i++) gate[i] = squash(gate[i]);
+        if (before >= 0) NAME(add_products)(gate, recurrent, outputs + (before + r) * width, 4 * width, width);
+        for (int i = 0; i < 3 * width; i++) gate[i] = NAME(sigmoid)(gate[i]);
+        for (int i = 3 * width; i < 4 * width; i++) gate[i] = NAME(squash)(gate[i]);
         for (int i = 0; i < width; i++) cell[i] = gate[i] * gate[3 * width + i];
         if (before >= 0)
             for (int i = 0; i < width; i++) cell[i] += gate[width + i] * last[i];
-        for (int i = 0; i < width; i++) tanh_cell[i] = squash(cell[i]);
+        for (int i = 0; i < width; i++) tanh_cell[i] = NAME(squash)(cell[i]);
         for (int i = 0; i < width; i++) output[i] = gate[2 * width + i] * tanh_cell[i];
     }
 }
 
 /* The same step backwards. `d_outputs` and `d_cells` hold what is known of the gradients so far and are passed on to
    the step before; `d_gates` takes the gradient of the gates before squashing; `transposed` is recurrent, transposed. */
-WIDE static void tw_lstm_step_back(const float *gates, const float *cells, const float *squashed, float *d_outputs,
-                                   float *d_cells, float *d_gates, const float *transposed, ptrdiff_t start,
-                                   ptrdiff_t before, int rows, int width) {
+TARGET static void NAME(lstm_step_back)(const float *gates, const float *cells, const float *squashed, float *d_outputs,
+                                        float *d_cells, float *d_gates, const float *transposed, ptrdiff_t start,
+                                        ptrdiff_t before, int rows, int width) {
     for (int r = 0; r < rows; r++) {
         const float *restrict gate = gates + (start + r) * 4 * width;
         const float *restrict tanh_cell = squashed + (start + r) * width;
@@ -207,7 +237,6 @@ WIDE static void tw_lstm_step_back(const float *gates, const float *cells, const
             d_gate[width + i] = before >= 0 ? d * last[i] * forget * (1 - forget) : 0;
             if (before >= 0) d_last[i] += d * forget;
         }
-        if (before >= 0) add_products(d_outputs + (before + r) * width, transposed, d_gate, width, 4 * width);
+        if (before >= 0) NAME(add_products)(d_outputs + (before + r) * width, transposed, d_gate, width, 4 * width);
     }
 }
-#endif

@@ -1,4 +1,8 @@
-"""What the kernels of vectors.h do, in plain Python; used where nothing is compiled."""
+"""What the kernels of vectors.h and products.h do, in plain Python; used where nothing is compiled.
+
+What parsing needs is done to the bit as kernels_exact.py does it if `Kernels.reproducible` says so, with NumPy's
+operations on single elements only: it rounds after each of them, and np.add.accumulate adds in order.
+"""
 
 from __future__ import annotations
 
@@ -7,28 +11,93 @@ from typing import Any
 
 import numpy as np
 
+from tanglewood.ml.kernels import Kernels
+
 Floats = Any  # arrays of float32: of NumPy, or array.array
 Ints = Any
 
 
-def rectified_sum(out: Floats, rows: Sequence[Floats], n_rows: int) -> None:
+LANES = 16  # as in families.h
+
+
+def _ordered_sum(first: Floats, terms: Floats) -> Floats:
+    """Return the first row plus all others, added one after the other."""
+    return np.add.accumulate(np.concatenate([first[None], terms]), axis=0)[-1]
+
+
+def _add_products(kernels: Kernels, sums: Floats, inputs: Floats, weights: Floats) -> None:
+    """Add to each row of sums the products of the inputs that are not 0 with their rows of weights."""
+    if not kernels.reproducible:
+        sums += np.dot(inputs, weights)
+        return
+    for to, row in zip(sums, inputs, strict=True):
+        used = np.flatnonzero(row)
+        to[:] = _ordered_sum(to, row[used, None] * weights[used])
+
+
+def _dot(kernels: Kernels, weights: Floats, inputs: Floats) -> Floats:
+    """Return the product of each row of weights with the inputs: the rest of a row first, then lane by lane."""
+    if not kernels.reproducible:
+        return np.dot(weights, inputs)
+    terms = (weights * np.asarray(inputs)).T
+    whole = len(terms) // LANES * LANES
+    nothing = np.zeros((LANES, terms.shape[1]), np.float32)
+    lanes = _ordered_sum(nothing, terms[:whole].reshape(-1, *nothing.shape))
+    return _ordered_sum(nothing[0], np.concatenate([terms[whole:], lanes]))
+
+
+def _small_exp(x: Floats) -> Floats:
+    """Return e^x for |x| <= 60: 2^n times the series of what is left."""
+    shift = np.float32(12582912)
+    whole = x * np.float32(1.44269504) + shift
+    n = whole - shift
+    r = (x - n * np.float32(0.693359375)) + n * np.float32(2.12194440e-4)
+    series = np.float32(1) / np.float32(120) + r / np.float32(720)
+    for factor in (24, 6, 2, 1, 1):
+        series = np.float32(1) / np.float32(factor) + r * series
+    scale = (whole.view(np.uint32) << np.uint32(23)) + np.uint32(0x3F800000)
+    return series * scale.view(np.float32)
+
+
+def _sigmoid(kernels: Kernels, x: Floats) -> Floats:
+    if not kernels.reproducible:
+        return 1 / (1 + np.exp(-x))
+    one = np.float32(1)
+    return one / (one + _small_exp(-np.clip(x, np.float32(-30), np.float32(30))))
+
+
+def _tanh(kernels: Kernels, x: Floats) -> Floats:
+    if not kernels.reproducible:
+        return np.tanh(x)
+    one, two = np.float32(1), np.float32(2)
+    return one - two / (one + _small_exp(two * np.clip(x, np.float32(-30), np.float32(30))))
+
+
+def rectified_sum(_kernels: Kernels, out: Floats, rows: Sequence[Floats], n_rows: int) -> None:
     """Write the sum of the first rows; negative sums become 0."""
-    np.asarray(out)[:] = np.maximum(np.sum(rows[:n_rows], axis=0), 0)
+    sums = np.add.accumulate(rows[:n_rows], axis=0)[-1]
+    np.asarray(out)[:] = np.where(sums > 0, sums, np.float32(0))
 
 
-def add_to_rows(rows: Sequence[Floats], n_rows: int, change: Floats) -> None:
+def add_to_rows(_kernels: Kernels, rows: Sequence[Floats], n_rows: int, change: Floats) -> None:
     """Add the change to each of the first rows."""
     for r in range(n_rows):
         rows[r][:] += change
 
 
-def few_outputs(out: Floats, bias: Floats, weights: Floats, inputs: Floats) -> None:
+def few_outputs(kernels: Kernels, out: Floats, bias: Floats, weights: Floats, inputs: Floats) -> None:
     """Write a linear layer's outputs; each output has a row of weights."""
-    np.asarray(out)[:] = bias + np.dot(weights, inputs)
+    np.asarray(out)[:] = bias + _dot(kernels, weights, inputs)
 
 
 def few_outputs_back(
-    errors: Floats, weights: Floats, inputs: Floats, d_inputs: Floats, d_weights: Floats, d_bias: Floats
+    _kernels: Kernels,
+    errors: Floats,
+    weights: Floats,
+    inputs: Floats,
+    d_inputs: Floats,
+    d_weights: Floats,
+    d_bias: Floats,
 ) -> None:
     """Write the gradient of such a layer's inputs, and add those of its weights and bias."""
     np.asarray(d_inputs)[:] = np.dot(errors, weights)
@@ -36,13 +105,21 @@ def few_outputs_back(
     d_bias += np.asarray(errors)
 
 
-def many_outputs(out: Floats, bias: Floats, weights: Floats, which: int, inputs: Floats) -> None:
+def many_outputs(kernels: Kernels, out: Floats, bias: Floats, weights: Floats, which: int, inputs: Floats) -> None:
     """Write the outputs of one of several linear layers; each input has a row of weights."""
-    np.asarray(out)[:] = bias[which] + np.dot(inputs, weights[which])
+    np.asarray(out)[:] = bias[which]
+    _add_products(kernels, np.asarray(out)[None], np.asarray(inputs)[None], weights[which])
 
 
 def many_outputs_back(
-    errors: Floats, weights: Floats, which: int, inputs: Floats, d_inputs: Floats, d_weights: Floats, d_bias: Floats
+    _kernels: Kernels,
+    errors: Floats,
+    weights: Floats,
+    which: int,
+    inputs: Floats,
+    d_inputs: Floats,
+    d_weights: Floats,
+    d_bias: Floats,
 ) -> None:
     """Add the gradients of such a layer: of its inputs where they are not 0, of its weights and bias."""
     np.asarray(d_inputs)[:] += np.dot(weights[which], errors) * (np.asarray(inputs) != 0)
@@ -51,6 +128,7 @@ def many_outputs_back(
 
 
 def adam(
+    _kernels: Kernels,
     values: Floats,
     first: Floats,
     second: Floats,
@@ -69,11 +147,8 @@ def adam(
     averaged += np.float32(1 - keep_average) * (values - averaged)
 
 
-def _sigmoid(x: Floats) -> Floats:
-    return 1 / (1 + np.exp(-x))
-
-
 def lstm_step(
+    kernels: Kernels,
     gates: Floats,
     cells: Floats,
     squashed: Floats,
@@ -88,17 +163,18 @@ def lstm_step(
     here, there = slice(start, start + rows), slice(before, before + rows)
     gate = gates[here]
     if before >= 0:
-        gate += np.dot(outputs[there], recurrent)
-    gate[:, : 3 * width] = _sigmoid(gate[:, : 3 * width])
-    gate[:, 3 * width :] = np.tanh(gate[:, 3 * width :])
+        _add_products(kernels, gate, outputs[there], recurrent)
+    gate[:, : 3 * width] = _sigmoid(kernels, gate[:, : 3 * width])
+    gate[:, 3 * width :] = _tanh(kernels, gate[:, 3 * width :])
     cells[here] = gate[:, :width] * gate[:, 3 * width :]
     if before >= 0:
         cells[here] += gate[:, width : 2 * width] * cells[there]
-    squashed[here] = np.tanh(cells[here])
+    squashed[here] = _tanh(kernels, cells[here])
     outputs[here] = gate[:, 2 * width : 3 * width] * squashed[here]
 
 
 def lstm_step_back(
+    _kernels: Kernels,
     gates: Floats,
     cells: Floats,
     squashed: Floats,
@@ -122,14 +198,34 @@ def lstm_step_back(
         d_outputs[there] += np.dot(d_gates[here], transposed)
 
 
-def multiply_rounded(
-    packed: Ints, scales: Floats, excess: Floats, rounded: Ints, units: Floats, rows: Floats, out: Floats
+def dense_layer(kernels: Kernels, out: Floats, bias: Floats, weights: Floats, rows: Floats) -> None:
+    """Write the outputs of a linear layer for all rows; each input has a row of weights."""
+    if not kernels.reproducible:
+        out[: len(rows)] = bias + np.dot(rows, weights)
+        return
+    for to, row in zip(out, rows, strict=False):
+        to[:] = _ordered_sum(bias, row[:, None] * weights)
+
+
+def rounded_products(
+    _kernels: Kernels,
+    packed: Ints,
+    scales: Floats,
+    _excess: Floats,
+    _scratch: Ints,
+    units: Floats,
+    rows: Floats,
+    out: Floats,
 ) -> None:
-    """Write the products of rows with a matrix packed as in products.py; ``rounded`` and ``units`` are scratch."""
+    """Write the products of rows with a matrix packed as in products.py, in pairs of rows."""
     n_rows, n_in = rows.shape
     n_out = out.shape[1]
-    weights = packed.reshape(n_out // 16, n_in // 4, 16, 4).transpose(1, 3, 0, 2).reshape(n_in, n_out)
-    units[:n_rows] = np.maximum(np.abs(rows).max(1), np.float32(1e-30)) / np.float32(127)
-    rounded[: rows.size] = (np.rint(rows / units[:n_rows, None]) + 128).reshape(-1)
-    sums = rounded[: rows.size].reshape(rows.shape).astype(np.int32) @ weights.astype(np.int32)
-    out[:n_rows] = (sums - excess) * units[:n_rows, None] * scales
+    pairs = packed.view(np.int16).reshape(n_out // LANES, n_in // 2, LANES, 2)
+    weights = pairs.transpose(1, 3, 0, 2).reshape(n_in, n_out)
+    largest = np.abs(rows).max(1)
+    factors = np.zeros(n_rows, np.float32)
+    np.divide(np.float32(127), largest, out=factors, where=largest > np.float32(1e-30))
+    units[:n_rows] = largest / np.float32(127)
+    rounded = np.trunc(rows * factors[:, None] + np.float32(128) + np.float32(0.5)) - np.float32(128)
+    sums = (rounded.astype(np.float64) @ weights.astype(np.float64)).astype(np.float32)  # exact in any order
+    out[:n_rows] = sums * (units[:n_rows, None] * scales)

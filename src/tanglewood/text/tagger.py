@@ -36,6 +36,8 @@ from tanglewood.ml.encoder import (
     sizes_in,
     unpacked,
 )
+from tanglewood.ml.kernels import kernels_for
+from tanglewood.ml.products import linear
 from tanglewood.ml.vocabulary import Numbers, Vocabulary
 from tanglewood.ml.word_features import pieces
 from tanglewood.ml.words import Word, untagged
@@ -105,9 +107,9 @@ class Tagger:
         self.lemmas = lemmas  # by form and UPOS, a tab between them
         self.parameters = parameters
 
-    def worker(self) -> TagWorker:
-        """Return a worker for one thread."""
-        return TagWorker(self)
+    def worker(self, *, reproducible: bool = False) -> TagWorker:
+        """Return a worker for one thread; if ``reproducible``, with the same tags on every machine."""
+        return TagWorker(self, reproducible=reproducible)
 
     def arrays(self) -> dict[str, Any]:
         """Return the parameters, with embeddings packed, and the combinations."""
@@ -168,9 +170,10 @@ def _sections(classes: Mapping[str, Sequence[str]]) -> list[slice]:
 class TagWorker:
     """Tags sentences, in one thread."""
 
-    def __init__(self, tagger: Tagger) -> None:
+    def __init__(self, tagger: Tagger, *, reproducible: bool = False) -> None:
         self._tagger = tagger
-        self._contexts = Contexts(tagger.vocabulary, tagger.parameters)
+        self._kernels = kernels_for(reproducible=reproducible)
+        self._contexts = Contexts(tagger.vocabulary, tagger.parameters, self._kernels)
         self._sections = _sections(tagger.classes)
         self._known = {tuple(row) for row in tagger.combinations.tolist()}
 
@@ -182,8 +185,7 @@ class TagWorker:
         if pieces.cache_info().currsize > MOST_REMEMBERED:
             pieces.cache_clear()
         contexts, begins = self._contexts.of([list(map(untagged, forms)) for forms in sentences])
-        scores = contexts @ tagger.parameters[OUTPUT]
-        scores += tagger.parameters[BIAS]
+        scores = linear(self._kernels, contexts, tagger.parameters[OUTPUT], tagger.parameters[BIAS])
         upos, xpos, feats, rules = (tagger.classes[column] for column in COLUMNS)
         best = self._choose(scores)
         chosen = best.tolist()
@@ -216,11 +218,9 @@ class TagWorker:
         odd = [node for node, row in enumerate(best[:, :3].tolist()) if tuple(row) not in self._known]
         if odd:
             together = self._tagger.combinations
-            columns = []
-            for section in self._sections[:3]:
-                own = scores[odd, section]
-                columns.append(own - np.log(np.exp(own - own.max(1, keepdims=True)).sum(1, keepdims=True)))
-            sums = sum(column[:, together[:, i]] for i, column in enumerate(columns))
+            # Scores are log-probabilities but for a constant of each node and column, which changes no maximum.
+            upos, xpos, feats = (scores[odd, section] for section in self._sections[:3])
+            sums = upos[:, together[:, 0]] + xpos[:, together[:, 1]] + feats[:, together[:, 2]]
             best[odd, :3] = together[np.argmax(sums, axis=1)]
         return best
 

@@ -107,8 +107,8 @@ class ArcModel(TableModel):
         """The model scores arcs."""
         return Capabilities(scores_arcs=True, beam=False, calibrated=self.calibrated, stacked=self.stacked)
 
-    def workspace(self) -> ArcWorkspace:
-        """Return a workspace for one thread."""
+    def workspace(self, *, reproducible: bool = False) -> ArcWorkspace:
+        """Return a workspace for one thread; its scores are the same on every machine anyway."""
         return ArcWorkspace(self)
 
     def settings(self) -> dict[str, Any]:

@@ -121,8 +121,8 @@ class LinearModel(TableModel):
         """The model scores moves; scores learnt with a beam are added up as they are."""
         return Capabilities(scores_moves=True, learnt_beam=self.beam)
 
-    def workspace(self) -> LinearWorkspace:
-        """Return a workspace for one thread."""
+    def workspace(self, *, reproducible: bool = False) -> LinearWorkspace:
+        """Return a workspace for one thread; its scores are the same on every machine anyway."""
         return LinearWorkspace(self)
 
     @classmethod

@@ -5,6 +5,7 @@ from tanglewood.core.oracle cimport Oracle
 from tanglewood.core.search cimport MoveScorer, Search
 from tanglewood.core.state cimport State
 from tanglewood.core.system cimport TransitionSystem
+from tanglewood.ml.kernels cimport Kernels
 from tanglewood.ml.vectors cimport (
     add_to_rows, few_outputs, few_outputs_back, many_outputs, many_outputs_back, rectified_sum,
 )
@@ -12,6 +13,7 @@ from tanglewood.ml.vectors cimport (
 cdef int LABELLED
 
 cdef class NetworkCore(MoveScorer):
+    cdef Kernels kernels
     cdef Addresses slots, label_slots
     cdef readonly int hidden_size, n_labels, offset
     cdef float[:, ::1] rows, bias, empty, label_table, distances, flags, move_weights, label_bias

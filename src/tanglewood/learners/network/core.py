@@ -19,6 +19,7 @@ from tanglewood.core.search import MoveScorer, Search
 from tanglewood.core.state import State
 from tanglewood.core.system import TransitionSystem
 from tanglewood.errors import ConfigError
+from tanglewood.ml.kernels import Kernels, kernels_for
 
 try:
     import cython
@@ -51,7 +52,8 @@ def label_sets(system: TransitionSystem) -> array[int]:
 class NetworkCore(MoveScorer):
     """Scores the states of one sentence at a time; ``offset`` is the row of its node 0."""
 
-    def __init__(self, parameters: Mapping[str, Any], actions: Actions) -> None:
+    def __init__(self, parameters: Mapping[str, Any], actions: Actions, kernels: Kernels | None = None) -> None:
+        self.kernels = kernels or kernels_for()
         system = actions.system
         self.slots = Addresses(system.slots)
         self.label_slots = Addresses(system.label_slots)
@@ -145,14 +147,14 @@ class NetworkCore(MoveScorer):
         """Fill the hidden layer: the sum of all parts; ReLU."""
         self._look(s)
         self._gather(self.rows, self.bias, self.empty, self.label_table, self.distances, self.flags)
-        rectified_sum(self.hidden, self.parts, self.n_parts)
+        rectified_sum(self.kernels, self.hidden, self.parts, self.n_parts)
 
     def _score_moves(self, s: State, out: array[float]) -> None:
         self._activate(s)
-        few_outputs(out, self.move_bias, self.move_weights, self.hidden)
+        few_outputs(self.kernels, out, self.move_bias, self.move_weights, self.hidden)
 
     def _score_labels(self, s: State, move: int, out: array[float]) -> None:
-        many_outputs(out, self.label_bias, self.label_weights, self.label_set[move], self.hidden)
+        many_outputs(self.kernels, out, self.label_bias, self.label_weights, self.label_set[move], self.hidden)
 
 
 class NetworkTrainer(NetworkCore):
@@ -223,10 +225,17 @@ class NetworkTrainer(NetworkCore):
     def _backward(self, label_set: int) -> None:
         """Propagate move_errors and, with a label set, label_errors back to all parameters and rows."""
         few_outputs_back(
-            self.move_errors, self.move_weights, self.hidden, self.d_hidden, self.d_move_weights, self.d_move_bias
+            self.kernels,
+            self.move_errors,
+            self.move_weights,
+            self.hidden,
+            self.d_hidden,
+            self.d_move_weights,
+            self.d_move_bias,
         )
         if label_set >= 0:
             many_outputs_back(
+                self.kernels,
                 self.label_errors,
                 self.label_weights,
                 label_set,
@@ -238,7 +247,7 @@ class NetworkTrainer(NetworkCore):
         for k in range(self.hidden_size):
             self.d_hidden[k] = self.d_hidden[k] * self.mask[k] if self.hidden[k] > 0 else 0
         self._gather(self.d_rows, self.d_bias, self.d_empty, self.d_label_table, self.d_distances, self.d_flags)
-        add_to_rows(self.parts, self.n_parts, self.d_hidden)
+        add_to_rows(self.kernels, self.parts, self.n_parts, self.d_hidden)
 
     def _learn(self, search: Search, oracle: Oracle, s: State) -> None:
         n_moves = search.system.n_moves
@@ -246,7 +255,7 @@ class NetworkTrainer(NetworkCore):
             oracle._costs(s, self.costs)
             self._activate(s)
             self._drop()
-            few_outputs(self.move_scores, self.move_bias, self.move_weights, self.hidden)
+            few_outputs(self.kernels, self.move_scores, self.move_bias, self.move_weights, self.hidden)
             target = -1
             legal = 0
             for move in range(n_moves):

@@ -41,7 +41,8 @@ from tanglewood.ml.encoder import (
     sizes_in,
     unpacked,
 )
-from tanglewood.ml.products import fast_products
+from tanglewood.ml.kernels import kernels_for
+from tanglewood.ml.products import products_with
 from tanglewood.ml.vocabulary import Numbers, Vocabulary
 from tanglewood.ml.words import Word, words_of
 from tanglewood.treebank.sentence import Sentence
@@ -137,15 +138,15 @@ class NetworkOptions:
 class NetworkWorkspace:
     """The rows of some sentences and a scorer of their states, for one thread."""
 
-    def __init__(self, model: NetworkModel) -> None:
-        self._words = Contexts(model.vocabulary, model.parameters)
-        self._slots = model.parameters[OUTPUT]
-        self._core = NetworkCore(model.parameters, model.actions)
+    def __init__(self, model: NetworkModel, *, reproducible: bool = False) -> None:
+        kernels = kernels_for(reproducible=reproducible)
+        self._words = Contexts(model.vocabulary, model.parameters, kernels)
+        self._slots = products_with(model.parameters[OUTPUT], kernels)
+        self._core = NetworkCore(model.parameters, model.actions, kernels)
         self._contexts = np.zeros((0, 0), np.float32)
         self._offsets = [0]  # where each sentence begins in them, and where the last one ends
-        self._page = np.zeros((0, self._slots.shape[1]), np.float32)
+        self._page = np.zeros((0, model.parameters[OUTPUT].shape[1]), np.float32)
         self._page_begin = self._page_end = 0
-        self._products = fast_products(self._slots)
 
     def encode(self, sentences: Sequence[Sequence[Word]]) -> None:
         """Compute the vectors of all nodes in their context."""
@@ -166,10 +167,7 @@ class NetworkWorkspace:
         size = end - begin
         if size > len(self._page):
             self._page = np.empty((size, self._page.shape[1]), np.float32)
-        if self._products is not None:
-            self._products.write(self._contexts[begin:end], self._page)
-        else:
-            np.dot(self._contexts[begin:end], self._slots, out=self._page[:size])
+        self._slots.write(self._contexts[begin:end], self._page)
         self._page_begin, self._page_end = begin, end
 
 
@@ -186,9 +184,9 @@ class NetworkModel:
         """The model scores moves by their log-probabilities, up to a constant."""
         return Capabilities(scores_moves=True)
 
-    def workspace(self) -> NetworkWorkspace:
+    def workspace(self, *, reproducible: bool = False) -> NetworkWorkspace:
         """Return a workspace for one thread."""
-        return NetworkWorkspace(self)
+        return NetworkWorkspace(self, reproducible=reproducible)
 
     def arrays(self) -> Mapping[str, Any]:
         """Return the parameters, with embeddings packed."""

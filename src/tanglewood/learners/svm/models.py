@@ -104,8 +104,8 @@ class ClassifierModel:
         """Return a scorer."""
         raise NotImplementedError
 
-    def workspace(self) -> ClassifierWorkspace:
-        """Return a workspace for one thread."""
+    def workspace(self, *, reproducible: bool = False) -> ClassifierWorkspace:
+        """Return a workspace for one thread; its scores are the same on every machine anyway."""
         return ClassifierWorkspace(self.core())
 
     def arrays(self) -> Arrays:

@@ -1,0 +1,2 @@
+cdef extern from "tanglewood/arithmetic.h" nogil:
+    int tw_best_family()

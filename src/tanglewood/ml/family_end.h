@@ -1,0 +1,13 @@
+/* Forgets what families.h defined for one family. */
+#undef NAME
+#undef TARGET
+#undef DENSE_ROWS
+#undef DENSE_VECTORS
+#undef WIDTH
+#undef VEC
+#undef AT
+#undef INTS
+#undef GROUP
+#undef PRODUCT_ROWS
+#undef PRODUCT_BLOCKS
+#undef ADD_GROUPS

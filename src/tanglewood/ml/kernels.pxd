@@ -1,0 +1,7 @@
+from tanglewood.ml.kernels_exact cimport exact_family
+from tanglewood.ml.kernels_fast cimport fast_family, tw_kernels
+
+cdef class Kernels:
+    cdef readonly object arithmetic
+    cdef readonly bint reproducible
+    cdef const tw_kernels *table
