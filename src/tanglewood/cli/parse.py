@@ -157,7 +157,7 @@ def _batches(args: argparse.Namespace, reading: Reading, pipeline: Pipeline) -> 
             seen = Seen(stream, name)
             silent = args.model is not None
             if not args.text and seen.is_treebank:
-                batches = read_batches(seen.as_stream())
+                batches = read_batches(seen.as_stream(), max_sentence=reading.max_sentence)
             else:
                 document = "" if item == "-" else name
                 text = read_text(seen.as_stream(), name)
