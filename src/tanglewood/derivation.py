@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tanglewood.parser import Parser
 
 Arc = tuple[int, str, int]  # head, label, dependent
+GAP = -1  # in place of the nodes that a short list leaves out
 FINISH = "FINISH"  # in place of a move in the last step, if the parser changes its tree after the last move
 
 
@@ -76,24 +77,28 @@ def _fields(record: LegalMove | Step) -> dict[str, Any]:
 Decision = tuple[int, int, list[LegalMove]]  # move (or -1: none leads on), label and all legal moves
 
 
-def _derive(actions: Actions, s: State, decide: Callable[[State], Decision]) -> Iterator[Step]:
-    """Yield the initial configuration and then every move decided on, until one is -1 or the parse is over."""
+def _derive(actions: Actions, s: State, decide: Callable[[State], Decision], *, short: bool = False) -> Iterator[Step]:
+    """Yield the initial configuration and then every move decided on, until one is -1 or the parse is over.
+
+    If ``short``, only the ends of long lists are in the steps.
+    """
     system, names = actions.system, actions.labels
     heads = s.word_heads()
     name, label, arc = None, None, None
     while True:
-        move, number, legal = (-1, -1, []) if system.is_final(s) else decide(s)
+        final = system.is_final(s)
+        move, number, legal = (-1, -1, []) if final else decide(s)
         aside = [(node, names[open_] if open_ >= 0 else None) for node, open_ in system.aside(s)]
-        now = s.word_heads()
-        attached = [
-            (head, names[s.labels[word]] if s.labels[word] >= 0 else "", word)
-            for word, (old, head) in enumerate(zip(heads, now, strict=True), 1)
-            if head != old
-        ]
-        yield Step(name, label, s.stack_nodes(), s.buffer_nodes(), aside, arc, attached, legal)
+        attached = []
+        # A move changes the head of its arc's dependent only; what follows the last move may change any.
+        for word in range(1, s.n + 1) if final else () if arc is None else (arc[2],):
+            if s.heads[word] != heads[word - 1]:
+                heads[word - 1] = s.heads[word]
+                attached.append((heads[word - 1], names[s.labels[word]] if s.labels[word] >= 0 else "", word))
+        stack, buffer = _ends(s) if short else (s.stack_nodes(), s.buffer_nodes())
+        yield Step(name, label, stack, buffer, aside, arc, attached, legal)
         if move < 0:
             return
-        heads = now
         head, dependent = system.arc(s, move, number)
         name = system.moves[move].name
         label = actions.name(move, number)
@@ -101,16 +106,28 @@ def _derive(actions: Actions, s: State, decide: Callable[[State], Decision]) -> 
         arc = (head, label or "", dependent) if head >= 0 else None
 
 
+def _ends(s: State) -> tuple[list[int], list[int]]:
+    """Return stack and buffer with GAP for all but bottom and two topmost nodes, and for all but front and last node."""
+    stack, buffer = s.stack, s.buffer
+    return (
+        s.stack_nodes() if s.depth <= 4 else [stack[0], GAP, stack[s.depth - 2], stack[s.depth - 1]],
+        s.buffer_nodes() if s.n_buffer <= 3 else [buffer[s.n_buffer - 1], GAP, buffer[0]],
+    )
+
+
 def trace(
     source: Sentence | Tree,
     system: str | TransitionSystem = "swap",
     oracle: str | None = None,
+    *,
+    short: bool = False,
     **options: Any,  # noqa: ANN401 - options of systems
 ) -> Iterator[Step]:
     """Yield the initial configuration and then every move of the oracle's derivation of a tree.
 
     The system is given by its name, with its ``options``, or as an instance; ``oracle`` is by default its first one.
-    Where the system gives tags, those of a sentence are shown.
+    Where the system gives tags, those of a sentence are shown. ``short`` steps are for tables of long sentences: all
+    but the ends of a long stack or buffer is replaced by GAP, and ``legal`` is empty.
 
     Raises OracleError after the last move that could be made if the system does not cover the tree.
     """
@@ -125,11 +142,13 @@ def trace(
     elif options:
         raise ConfigError(f"{', '.join(options)}: a system that is made already has its options")
     if isinstance(source, Tree):
-        return _trace(system, source, oracle, ())
-    return _trace(system, source.tree, oracle, tags_to_give(system, source))
+        return _trace(system, source, oracle, (), short=short)
+    return _trace(system, source.tree, oracle, tags_to_give(system, source), short=short)
 
 
-def _trace(system: TransitionSystem, tree: Tree, oracle: str | None, tags: Sequence[str]) -> Iterator[Step]:
+def _trace(
+    system: TransitionSystem, tree: Tree, oracle: str | None, tags: Sequence[str], *, short: bool
+) -> Iterator[Step]:
     actions = Actions(system, list(dict.fromkeys(tree.labels[1:])), tags=list(dict.fromkeys(tags)))
     guide = system.oracle(oracle)
     guide.bind(tree.heads, actions.label_numbers(tree), actions.tag_numbers(tags) if tags else None)
@@ -139,9 +158,11 @@ def _trace(system: TransitionSystem, tree: Tree, oracle: str | None, tags: Seque
         nonlocal failure
         taken, number = -1, -1
         try:
-            taken, number = guide.action(s)
+            taken, number = guide.action(s, short)
         except OracleError as error:
             failure = error
+        if short:
+            return taken, number, []
         costs = guide.costs(s) if guide.explores else None
         legal = [
             LegalMove(
@@ -155,18 +176,18 @@ def _trace(system: TransitionSystem, tree: Tree, oracle: str | None, tags: Seque
         return taken, number, legal
 
     s = system.start(len(tree))
-    yield from _derive(actions, s, decide)
+    yield from _derive(actions, s, decide, short=short)
     if failure is not None:
         raise failure
     if not guide.matches(s):
         raise OracleError(f"{system.name}: the moves are at an end and another tree came out; this one is not covered")
 
 
-def trace_model(parser: Parser, sentence: Sentence) -> Iterator[Step]:
+def trace_model(parser: Parser, sentence: Sentence, *, short: bool = False) -> Iterator[Step]:
     """Yield the initial configuration and then every move that greedy search takes, with the scores of all legal ones.
 
     If the parser then changes the tree (it moves lifted arcs back, or labels arcs that no move made), a last step
-    called FINISH says so.
+    called FINISH says so. ``short`` is as in :func:`trace`.
     """
     from tanglewood.parser import MoveWorker
 
@@ -177,7 +198,7 @@ def trace_model(parser: Parser, sentence: Sentence) -> Iterator[Step]:
     system, actions = search.system, parser.model.actions
 
     def decide(s: State) -> Decision:
-        weighed = search.weigh(s)
+        weighed = [] if short else search.weigh(s)
         taken, number = search.choose(s)
         legal = [
             LegalMove(
@@ -193,7 +214,7 @@ def trace_model(parser: Parser, sentence: Sentence) -> Iterator[Step]:
     s = system.start(len(sentence))
     worker.give_candidates(s)
     arcs: dict[int, Arc] = {}
-    for step in _derive(actions, s, decide):
+    for step in _derive(actions, s, decide, short=short):
         arcs.update((arc[2], arc) for arc in step.attached)
         yield step
     changed = [arc for arc in worker.tree_of(s).arcs() if arcs[arc[2]] != arc]

@@ -1,8 +1,13 @@
 """Every error tanglewood raises on purpose; each says what is wrong, where, and what would be right."""
 
+from typing import TypeVar
+
 
 class TanglewoodError(Exception):
     """Parent of all errors raised by tanglewood."""
+
+
+Error = TypeVar("Error", bound=TanglewoodError)
 
 
 class LocatedError(TanglewoodError, ValueError):
@@ -18,10 +23,7 @@ class LocatedError(TanglewoodError, ValueError):
         super().__init__(problem)
 
     def __str__(self) -> str:
-        where = [] if self.file is None else [self.file if self.line is None else f"{self.file}:{self.line}"]
-        if self.sent_id is not None:
-            where.append(f"sent_id {self.sent_id}")
-        return f"{', '.join(where)}: {self.problem}" if where else self.problem
+        return _with_place(self.problem, self.file, self.line, self.sent_id)
 
 
 class FormatError(LocatedError):
@@ -34,6 +36,10 @@ class WordsDifferError(FormatError):
 
 class TreeError(LocatedError):
     """The heads of a sentence do not form a tree rooted in node 0."""
+
+
+class LimitError(LocatedError):
+    """A sentence needs more than it was allowed."""
 
 
 class IllegalMove(TanglewoodError, ValueError):  # noqa: N818 - it names what happened
@@ -66,6 +72,22 @@ class WorkerError(TanglewoodError, RuntimeError):
 
 class MissingExtraError(TanglewoodError, ImportError):
     """A feature needs an optional package that is not installed."""
+
+
+def located(error: Error, *, file: str | None, line: int | None, sent_id: str | None) -> Error:
+    """Return an error of the same kind that says where it is; the error itself if it does so already."""
+    if not isinstance(error, LocatedError):
+        return type(error)(_with_place(str(error), file, line, sent_id))
+    if error.file is not None or error.sent_id is not None:
+        return error
+    return type(error)(error.problem, file=file, line=line, sent_id=sent_id)
+
+
+def _with_place(problem: str, file: str | None, line: int | None, sent_id: str | None) -> str:
+    where = [] if file is None else [file if line is None else f"{file}:{line}"]
+    if sent_id is not None:
+        where.append(f"sent_id {sent_id}")
+    return f"{', '.join(where)}: {problem}" if where else problem
 
 
 def given(value: object) -> str:

@@ -19,9 +19,10 @@ from tanglewood.core.actions import Actions
 from tanglewood.core.beam import Beam
 from tanglewood.core.search import Search
 from tanglewood.core.state import State
-from tanglewood.decoders import MOVE_SEARCHES, SEARCHES, make_decoder, make_summing_decoder
+from tanglewood.decoders import MOST_MEMORY, MOVE_SEARCHES, SEARCHES, make_decoder, make_summing_decoder
 from tanglewood.decoders.base import Decoder, score_table
-from tanglewood.errors import ConfigError, ModelError, TanglewoodError
+from tanglewood.decoders.limits import table_memory, too_long
+from tanglewood.errors import ConfigError, LimitError, ModelError, TanglewoodError
 from tanglewood.learners import learner_class
 from tanglewood.learners.base import Model, StackedTree
 from tanglewood.learners.tag_candidates import Tagging
@@ -233,8 +234,15 @@ class ParserWorker:
         """Return each sentence with its tree, or its best trees."""
         if not sentences:
             return []
+        for sentence in sentences:
+            if problem := self.problem(sentence):
+                raise problem
         self._encode(sentences)
         return [list(self._parse(sentence, index)) for index, sentence in enumerate(sentences)]
+
+    def problem(self, sentence: Sentence) -> LimitError | None:
+        """Return what keeps a sentence from being parsed, before anything is done with it."""
+        return None
 
     def nbest(self, sentence: Sentence) -> list[tuple[Tree, float]]:
         """Return the best trees of a sentence, each with the logarithm of its probability."""
@@ -261,6 +269,18 @@ class ArcWorker(ParserWorker):
         limits = {"max_words": options.max_length or None, "max_bytes": options.max_memory}
         self._decoder: Decoder = make_decoder(self._name, self._actions.system, **limits)
         self._sums = make_summing_decoder(self._name, self._actions.system)
+
+    def problem(self, sentence: Sentence) -> LimitError | None:
+        """Return the error if the tables of a sentence would need too much memory, even for the best of all trees."""
+        allowed = max(self.options.max_memory, MOST_MEMORY)  # below that a search falls back on the best of all trees
+        needed = table_memory(len(sentence), sums=self.options.confidence or self.options.min_risk)
+        if needed <= allowed:
+            return None
+        remedy = (
+            f"--max-memory {(needed >> 20) + 1} allows them (in Python max_memory, in bytes), and a transition-based "
+            "model needs none"
+        )
+        return sentence.located(too_long(len(sentence), needed, allowed, remedy))
 
     def _encode(self, sentences: Sequence[Sentence]) -> None:
         other = self._parser.stacked

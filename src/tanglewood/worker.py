@@ -81,7 +81,9 @@ class Worker:
 
     def parse(self, batch: Batch) -> Parsed:
         """Parse one batch."""
-        items = batch.tagged(self)
+        items = [
+            self.parser.problem(item) or item if isinstance(item, Sentence) else item for item in batch.tagged(self)
+        ]
         sentences = [item for item in items if isinstance(item, Sentence)]
         parsed = iter(self.parser.parse(sentences))
         found: list[Item] = []

@@ -292,6 +292,18 @@ def print_json(data: Any) -> None:  # noqa: ANN401 - anything that json can writ
     print(json.dumps(data, ensure_ascii=False, indent=2))
 
 
+def print_json_list(items: Iterable[Any]) -> None:
+    """Print items as a list in JSON, each as soon as it is there."""
+    import json
+
+    before = "["
+    for item in items:
+        lines = json.dumps(item, ensure_ascii=False, indent=2).split("\n")
+        print(before, *lines, sep="\n  ", end="")
+        before = ","
+    print("[]" if before == "[" else "\n]")
+
+
 def print_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print rows under a header; columns of text are aligned left, columns of numbers right."""
     body = [[f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row] for row in rows]

@@ -7,6 +7,7 @@ Where the words differ, as after parsing raw text, they are aligned by character
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -116,8 +117,8 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError(f"--bootstrap {args.bootstrap}: the number of samples should be 1 or more, or 0 for none")
     reading = Reading(args)
     gold = Source(args.gold, lambda file: _not_empty(reading.sentences(str(file)), str(file)))
-    limits = {"max_sentence": reading.max_sentence}
-    systems = [Source(file, lambda file: _not_empty(read(file, **limits), str(file))) for file in args.systems]
+    read_system = partial(read, max_sentence=reading.max_sentence)
+    systems = [Source(file, lambda file: _not_empty(read_system(file), str(file))) for file in args.systems]
     reason = "with --align they may differ"
     if not args.align:
         try:

@@ -24,6 +24,7 @@ from tanglewood.show.layout import (
     runs_right_to_left,
     tree_arcs,
 )
+from tanglewood.show.tracks import Track
 from tanglewood.treebank.tree import Tree
 
 MEASURE = Measure(gap=2, step=2, pad=1, text_width=cells, arrow=1)
@@ -244,11 +245,15 @@ def _vertical(
 
     canvas = _Canvas()
     pens = [_Pen(word in nonprojective, MARKED * (word in nonprojective)) for word in range(len(heads))]
-    # Single lines are drawn later: a piece that leads to any projective arc is single.
-    for word in sorted(range(1, len(heads)), key=lambda word: word not in nonprojective):
+    # The line to the farthest dependent passes all others. Single lines are drawn later: a piece that leads to any
+    # projective arc is single.
+    farthest: dict[tuple[bool, int, bool], int] = {}
+    for word in sorted(range(1, len(heads)), key=lambda word: abs(word - heads[word])):
         if heads[word] in combs:
-            x = column[heads[word]]
-            canvas.line((heads[word] - 1, x), (word - 1, x), pens[word])
+            farthest[word not in nonprojective, heads[word], word > heads[word]] = word
+    for _, word in sorted(farthest.items()):
+        x = column[heads[word]]
+        canvas.line((heads[word] - 1, x), (word - 1, x), pens[word])
     for word in range(1, len(heads)):
         mine = column.get(word, end)
         if heads[word] in column:
@@ -291,14 +296,13 @@ def _combs(heads: Sequence[int], room: int) -> dict[int, int]:
     for node in order:
         order.extend(dependents[node])
     result: dict[int, int] = {}
-    taken = [0] * (room + 1)  # per column a bit set of rows
+    tracks = [Track() for _ in range(room + 1)]  # one a column
     for node in reversed(order[1:]):
         if dependents[node]:
-            rows = (2 << max(node, dependents[node][-1])) - (1 << min(node, dependents[node][0]))
+            rows = min(node, dependents[node][0]), max(node, dependents[node][-1]) + 1
             first = 1 + max((result.get(dependent, 0) for dependent in dependents[node]), default=0)
-            level = next((level for level in range(first, room + 1) if not taken[level] & rows), None)
+            level = next((level for level in range(first, room + 1) if tracks[level].take(*rows)), None)
             if level is not None:
-                taken[level] |= rows
                 result[node] = level
     return result
 

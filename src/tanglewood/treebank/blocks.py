@@ -30,8 +30,8 @@ def read_blocks(stream: BinaryIO, name: str, max_sentence: int = MAX_SENTENCE) -
     Blank lines go with the sentence before them. From a pipe a sentence comes as soon as its blank line is there, since
     the writer may be waiting for our answer; further blank lines then go with the sentence after them.
 
-    A block of more than ``max_sentence`` bytes is given as an error as soon as that is known; what follows of it is read
-    and forgotten.
+    A block of more than ``max_sentence`` bytes is given as an error as soon as that is known; what follows of it is
+    read and forgotten.
     """
     at_once = not stream.seekable()
     read_some: Callable[[int], bytes] = getattr(stream, "read1", stream.read)

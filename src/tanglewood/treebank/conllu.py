@@ -33,8 +33,8 @@ def read(
     A malformed sentence raises a FormatError, one whose heads do not form a tree a TreeError; with ``on_error`` that is
     called with the error instead, the sentence is left out and reading continues. Compressed data that breaks off
     always raises. With ``trees=False`` heads may be missing ("_") or not form a tree. The first sentence shows whether
-    the file is CoNLL-U or CoNLL-X. Several roots are legal. A sentence of more than ``max_sentence`` bytes is malformed,
-    so that a file without blank lines, or a line without end, does not fill the memory.
+    the file is CoNLL-U or CoNLL-X. Several roots are legal. A sentence of more than ``max_sentence`` bytes is
+    malformed, so that a file without blank lines, or a line without end, does not fill the memory.
     """
     check_source(source)
     return _read(source, on_error, trees=trees, max_sentence=checked_limit(max_sentence))
@@ -241,8 +241,12 @@ def convert(sentence: Sentence, to: str) -> Sentence:
         raise ConfigError(f"unknown format {to!r}; the formats are {', '.join(FORMATS)}")
     if to == sentence.format:
         return sentence
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for word in sentence.words:
+        if any("\r" in column for column in word):
+            problem = f"a column of word {word[ID]} holds a carriage return, which should only end a line: {word!r}"
+            line = sentence.line_of(len(rows) + 1)
+            raise FormatError(problem, file=sentence.file, line=line, sent_id=sentence.sent_id)
         number, form, lemma, coarse, fine, feats, head, label, ninth, tenth = word
         if to == "conllx":
             form, lemma = form.replace(" ", "_"), lemma.replace(" ", "_")
@@ -252,6 +256,9 @@ def convert(sentence: Sentence, to: str) -> Sentence:
             projective = [f"{key}={value}" for key, value in (("PHEAD", ninth), ("PDEPREL", tenth)) if value != "_"]
             ninth, tenth = "_", "|".join(projective) or "_"
         rows.append((number, form, lemma, coarse, fine, feats, head, label, ninth, tenth))
-    converted = Sentence.build(rows, sentence.comments if to == "conllu" else (), to)
+    try:
+        converted = Sentence.build(rows, sentence.comments if to == "conllu" else (), to)
+    except FormatError as error:
+        raise sentence.located(error) from None
     converted.file, converted.line = sentence.file, sentence.line
     return converted

@@ -13,13 +13,14 @@ try:
 except ModuleNotFoundError:
     from tanglewood.core.uncompiled import cython
 
+Bytes = bytes | bytearray
 FIELDS = 7
 TAB, NEWLINE, RETURN, SPACE, ZERO, UNDERSCORE = 9, 10, 13, 32, 48, 95
 MISSING = -2  # the head "_"
 TOO_LARGE = 2**31 - 1
 
 
-def _find(data: bytes, byte: int, start: int, end: int) -> int:
+def _find(data: Bytes, byte: int, start: int, end: int) -> int:
     """Return the first place of a byte, or ``end``."""
     if not cython.compiled:
         place = data.find(b"%c" % byte, start, end)
@@ -29,7 +30,7 @@ def _find(data: bytes, byte: int, start: int, end: int) -> int:
     return start
 
 
-def _column(data: bytes, start: int, end: int, steps: int) -> int:
+def _column(data: Bytes, start: int, end: int, steps: int) -> int:
     """Return where the column that is ``steps`` columns further on begins; ``end + 1`` if there is none."""
     for _ in range(steps):
         start = _find(data, TAB, start, end) + 1
@@ -38,7 +39,7 @@ def _column(data: bytes, start: int, end: int, steps: int) -> int:
     return start
 
 
-def _is_blank(data: bytes, start: int, end: int) -> bool:
+def _is_blank(data: Bytes, start: int, end: int) -> bool:
     """Whether there is nothing but white space."""
     for i in range(start, end):
         if data[i] != SPACE and (data[i] < TAB or data[i] > RETURN):
@@ -73,7 +74,7 @@ class BlockFinder:
         self.begun = self.ended = False
         self.said = False  # whether what was dropped of that line was not blank
 
-    def ends(self, data: bytes | bytearray, skip: int, whole: bool) -> list[tuple[int, int]]:
+    def ends(self, data: Bytes, skip: int, whole: bool) -> list[tuple[int, int]]:
         """Return where each further block that is surely complete ends, and how many lines it has.
 
         ``data`` is what was given before, less what was dropped, and then more. ``skip`` bytes at its beginning do not
@@ -118,7 +119,7 @@ class BlockFinder:
         """How many of the bytes surely belong to blocks that were found, or to the next one."""
         return self.line if self.ended else self.seen
 
-    def drop(self, data: bytes | bytearray, count: int) -> None:
+    def drop(self, data: Bytes, count: int) -> None:
         """Take note that the first ``count`` bytes, all of them seen, will be missing next time."""
         if count > self.line:
             self.said = self.said or not _is_blank(data, self.line, count)

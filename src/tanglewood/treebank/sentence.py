@@ -5,7 +5,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from tanglewood.errors import FormatError, LocatedError, TreeError
+from tanglewood.errors import Error, FormatError, LocatedError, TreeError, located
 from tanglewood.treebank import measures
 from tanglewood.treebank.scan import decimal, scan, slices, with_arcs
 from tanglewood.treebank.tree import Tree, describe_problem
@@ -391,6 +391,10 @@ class Sentence:
     def _error(self, kind: type[LocatedError], word: int | None, problem: str) -> LocatedError:
         line = self.line if word is None else self.line_of(word)
         return kind(problem, file=self.file, line=line, sent_id=self.sent_id)
+
+    def located(self, error: Error) -> Error:
+        """Return an error of the same kind that says where this sentence is; the error itself if it says so already."""
+        return located(error, file=self.file, line=self.line, sent_id=self.sent_id)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the sentence as plain data for JSON: words by their numbers; what is not known is left out."""
