@@ -107,7 +107,7 @@ def _derive(actions: Actions, s: State, decide: Callable[[State], Decision], *, 
 
 
 def _ends(s: State) -> tuple[list[int], list[int]]:
-    """Return stack and buffer with GAP for all but bottom and two topmost nodes, and for all but front and last node."""
+    """Return stack and buffer; GAP stands for all but the bottom and two topmost, all but the front and last node."""
     stack, buffer = s.stack, s.buffer
     return (
         s.stack_nodes() if s.depth <= 4 else [stack[0], GAP, stack[s.depth - 2], stack[s.depth - 1]],

@@ -36,6 +36,7 @@ from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tree import Tree
 
 BEAM = 8  # default width of a beam where one is needed or pays off
+MOST_BEAM_WORDS = 5000  # of a sentence: a beam copies configurations, each as long as the sentence, at every move
 STACKED = "stacked/"  # prefix of the names of a stacked parser's arrays
 
 
@@ -355,13 +356,20 @@ class MoveWorker(ParserWorker):
         search = self._search_of(index)
         state = State(len(sentence))
         self.give_candidates(state, index)
+        only_tree = self.options.nbest == 1 and not self.options.confidence
         if self._beam is None:
             search.greedy(state)
             yield self._parsed(sentence, state)
             return
+        if only_tree and len(sentence) > MOST_BEAM_WORDS:
+            search.greedy(state)
+            why = f"{len(sentence)} words are beyond the limit"
+            comment = f"# search = greedy instead of a beam of {self._beam.width}: {why}"
+            yield self._parsed(sentence, state).with_comments([comment])
+            return
         scores = self._beam.parse(state)
         options = self.options
-        if options.nbest == 1 and not options.confidence:
+        if only_tree:
             yield self._parsed(sentence, state)
             return
         for place, found in enumerate(self._different(state, scores)[: options.nbest], 1):

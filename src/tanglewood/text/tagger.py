@@ -35,7 +35,6 @@ from tanglewood.ml.encoder import (
     unpacked,
 )
 from tanglewood.ml.vocabulary import Numbers, Vocabulary
-from tanglewood.ml.word_features import pieces
 from tanglewood.ml.words import Word, untagged
 from tanglewood.text.lemmas import apply_rule, lemma_rule
 from tanglewood.treebank.sentence import Sentence
@@ -49,7 +48,6 @@ SPARSE = tuple(f"embed.{feature}" for feature in EMBEDDED)
 BIAS = "output.bias"
 SIZES = (128, 64)  # of the vectors of words, and of the outputs of LSTMs
 LEAST_RULE = 2  # fewest occurrences of a rule for lemmas that is kept
-MOST_REMEMBERED = 100_000  # most forms whose pieces are kept
 MOST_CANDIDATES, MOST_BEHIND = 5, 9.0  # candidates for the tag of a word, and how far they may be behind the best
 
 
@@ -174,8 +172,6 @@ class TagWorker:
         if not sentences:
             return []
         tagger = self._tagger
-        if pieces.cache_info().currsize > MOST_REMEMBERED:
-            pieces.cache_clear()
         contexts, begins = self._contexts.of([list(map(untagged, forms)) for forms in sentences])
         scores = contexts @ tagger.parameters[OUTPUT]
         scores += tagger.parameters[BIAS]
