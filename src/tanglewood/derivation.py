@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tanglewood.core.actions import Actions
+from tanglewood.core.short import ends_of
 from tanglewood.core.state import State
 from tanglewood.core.system import TransitionSystem
 from tanglewood.errors import ArgumentError, ConfigError, OracleError, given
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from tanglewood.parser import Parser
 
 Arc = tuple[int, str, int]  # head, label, dependent
-GAP = -1  # in place of the nodes that a short list leaves out
 FINISH = "FINISH"  # in place of a move in the last step, if the parser changes its tree after the last move
 
 
@@ -88,14 +88,17 @@ def _derive(actions: Actions, s: State, decide: Callable[[State], Decision], *, 
     while True:
         final = system.is_final(s)
         move, number, legal = (-1, -1, []) if final else decide(s)
-        aside = [(node, names[open_] if open_ >= 0 else None) for node, open_ in system.aside(s)]
+        aside = [(node, names[open_] if open_ >= 0 else None) for node, open_ in system.aside(s, short)]
         attached = []
         # A move changes the head of its arc's dependent only; what follows the last move may change any.
         for word in range(1, s.n + 1) if final else () if arc is None else (arc[2],):
             if s.heads[word] != heads[word - 1]:
                 heads[word - 1] = s.heads[word]
                 attached.append((heads[word - 1], names[s.labels[word]] if s.labels[word] >= 0 else "", word))
-        stack, buffer = _ends(s) if short else (s.stack_nodes(), s.buffer_nodes())
+        if short:
+            stack, buffer = ends_of(s.stack[: s.depth]), ends_of(s.buffer[: s.n_buffer][::-1])
+        else:
+            stack, buffer = s.stack_nodes(), s.buffer_nodes()
         yield Step(name, label, stack, buffer, aside, arc, attached, legal)
         if move < 0:
             return
@@ -104,15 +107,6 @@ def _derive(actions: Actions, s: State, decide: Callable[[State], Decision], *, 
         label = actions.name(move, number)
         system.apply(s, move, number)
         arc = (head, label or "", dependent) if head >= 0 else None
-
-
-def _ends(s: State) -> tuple[list[int], list[int]]:
-    """Return stack and buffer; GAP stands for all but the bottom and two topmost, all but the front and last node."""
-    stack, buffer = s.stack, s.buffer
-    return (
-        s.stack_nodes() if s.depth <= 4 else [stack[0], GAP, stack[s.depth - 2], stack[s.depth - 1]],
-        s.buffer_nodes() if s.n_buffer <= 3 else [buffer[s.n_buffer - 1], GAP, buffer[0]],
-    )
 
 
 def trace(
