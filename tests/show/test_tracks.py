@@ -1,4 +1,4 @@
-"""What the layout of long sentences asks has slow, obvious twins; and drawings take work in proportion to their words."""
+"""What the layout of long sentences asks has slow, obvious twins; drawings take work in proportion to their words."""
 
 import pytest
 from hypothesis import given
