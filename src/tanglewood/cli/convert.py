@@ -19,7 +19,8 @@ EXAMPLES = """\
   tanglewood convert treebank.conllu --to conllx -o treebank.conll
   tanglewood convert treebank.conllu --projectivize head+path -o projective.conllu
   tanglewood convert parsed.conllu --deprojectivize -o trees.conllu
-  zcat big.conllu.gz | tanglewood convert - --on-error skip > good.conllu"""
+  zcat big.conllu.gz | tanglewood convert - --on-error skip > good.conllu
+  tanglewood convert one-huge-sentence.conllu --max-sentence 500 --to conllx > huge.conll"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

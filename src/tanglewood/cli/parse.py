@@ -87,7 +87,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--max-memory",
         type=int,
         metavar="MB",
-        help=f"graph-based: likewise where the search needs more megabytes than this (default {MOST_MEMORY >> 20})",
+        help=f"graph-based: likewise where the search needs more megabytes than this (default {MOST_MEMORY >> 20}); if "
+        "even the best of all trees needs more, the sentence is an error",
     )
     parser.add_argument(
         "--show-search",
