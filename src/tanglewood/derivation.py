@@ -148,11 +148,19 @@ def _trace(
     guide.bind(tree.heads, actions.label_numbers(tree), actions.tag_numbers(tags) if tags else None)
     failure: OracleError | None = None
 
+    static = short  # the costs of moves, which take long, are needed only where the static oracle does not know on
+
     def decide(s: State) -> Decision:
-        nonlocal failure
+        nonlocal failure, static
         taken, number = -1, -1
         try:
-            taken, number = guide.action(s, short)
+            try:
+                taken, number = guide.action(s, static)
+            except OracleError:
+                if not static:
+                    raise
+                static = False
+                taken, number = guide.action(s)
         except OracleError as error:
             failure = error
         if short:

@@ -33,9 +33,17 @@ def test_short_steps_give_the_same_table(name):
             forms = [f"w{word}" for word in range(len(tree))]
             aside = make_system(name).aside_name
             whole = [*steps_of(tree, name, oracle)]
-            assert format_trace(steps_of(tree, name, oracle, short=True), forms, aside) == format_trace(
-                whole, forms, aside
-            )
+            short = steps_of(tree, name, oracle, short=True)
+            assert format_trace(short, forms, aside) == format_trace(whole, forms, aside)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_short_steps_go_on_as_whole_ones_do_where_no_tree_can_be_reached(name):
+    for tree in TREES:
+        system = make_system(name, single_root=True)
+        forms = ["w"] * len(tree)
+        whole = format_trace(steps_of(tree, system), forms, system.aside_name)
+        assert format_trace(steps_of(tree, system, short=True), forms, system.aside_name) == whole
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
