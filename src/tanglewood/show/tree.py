@@ -4,8 +4,9 @@ Non-projective arcs are double lines, in colour too if wanted, so they also stan
 analyses, what only the first has is marked − and above the words, what only the second has is marked + and below them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 from tanglewood.show import LEAST_COLUMNS
@@ -79,14 +80,16 @@ def draw(
     words = [_one_way(clean(form)) for form in forms]
     marks = None if tags is None else [_one_way(clean(tag)) for tag in tags]
     forced = column is False or (column is None and other is not None)
-    rows = None if column else _in_lines(words, tree, other, marks, width, forced=forced)
+    rows: Iterable[Row] | None = None if column else _in_lines(words, tree, other, marks, width, forced=forced)
     if rows is None:
         rows = _vertical(words, tree, other, marks, width)
     if other is not None:
         legend = [
             (f"{SIGNS[part]} only {clean(name)}", part) for part, name in zip((FIRST, SECOND), names, strict=True)
         ]
-        rows += [[], *([(text if width is None else _clip(text, width), COLOURS[part])] for text, part in legend)]
+        rows = chain(
+            rows, [[]], ([(text if width is None else _clip(text, width), COLOURS[part])] for text, part in legend)
+        )
     return "\n".join(_paint(row, colour=colour) for row in rows)
 
 
@@ -156,10 +159,11 @@ class _Canvas:
         if before:
             self.text[y, x] = (before + " ", colour)
 
-    def cells(self, width: int) -> list[Row]:
-        """Return the rows: for each cell what is there and in which colour."""
-        height = 1 + max((y for y, _ in (*self.lines, *self.text)), default=-1)
-        return [[self._cell(y, x) for x in range(width)] for y in range(height)]
+    def cells(self, width: int) -> Iterator[Row]:
+        """Yield the rows: for each cell what is there and in which colour."""
+        height = 1 + max((y for y, _ in chain(self.lines, self.text)), default=-1)
+        for y in range(height):
+            yield [self._cell(y, x) for x in range(width)]
 
     def _cell(self, y: int, x: int) -> tuple[str, str]:
         if (y, x) in self.text:
@@ -220,7 +224,7 @@ def _horizontal(line: Line, texts: Sequence[Sequence[str]], *, compared: bool) -
 
 def _vertical(
     words: Sequence[str], tree: Tree, other: Tree | None, tags: Sequence[str] | None, width: int | None
-) -> list[Row]:
+) -> Iterator[Row]:
     """Draw one word per line with the tree on its left: one vertical line for each head leads to its dependents.
 
     Where the other tree has another head, label and head of both are on the right.
@@ -261,15 +265,13 @@ def _vertical(
         canvas.line((word - 1, mine), (word - 1, end), _Pen(), under=True)
         canvas.write(word - 1, mine - (word in combs), "►", pens[word].colour)
 
-    rows = []
     for word, (row, form, tag, label) in enumerate(zip(canvas.cells(end + 1), *texts, strict=True), 1):
         rest = f" {word:{digits}} {_pad(form, widths[0])}  {_pad(tag, widths[1])}{'  ' if tags else ''}"
         pointer = "" if heads[word] in column else f" ←{heads[word]}"
         if width is not None:
             rest = _clip(rest, width - end - 1 - len(pointer))
             label = _clip(label, width - end - 1 - len(pointer) - cells(rest))  # noqa: PLW2901
-        rows.append([*row, (rest, ""), (label + pointer, pens[word].colour)])
-    return rows
+        yield [*row, (rest, ""), (label + pointer, pens[word].colour)]
 
 
 def _labels(tree: Tree, other: Tree | None) -> list[str]:
