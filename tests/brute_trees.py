@@ -120,3 +120,26 @@ def projective_order(heads: list[int], node: int = 0) -> list[int]:
     left = [x for child in children if child < node for x in projective_order(heads, child)]
     right = [x for child in children if child > node for x in projective_order(heads, child)]
     return [*left, node, *right]
+
+
+def two_planes(heads: list[int]) -> list[int]:
+    """The plane of each arc between words, by a walk over the pairs that cross; nothing if two are not enough."""
+    crossed: dict[int, list[int]] = {}
+    for one, other in crossing_pairs(heads, with_root=False):
+        crossed.setdefault(one, []).append(other)
+        crossed.setdefault(other, []).append(one)
+    plane = [-1] * (len(heads) + 1)
+    for first in range(len(plane)):
+        if plane[first] >= 0:
+            continue
+        plane[first] = 0
+        agenda = [first]
+        while agenda:
+            arc = agenda.pop()
+            for other in crossed.get(arc, ()):
+                if plane[other] == plane[arc]:
+                    return []
+                if plane[other] < 0:
+                    plane[other] = 1 - plane[arc]
+                    agenda.append(other)
+    return plane

@@ -130,7 +130,7 @@ def declarations(text: str) -> Iterator[Declared]:
                 yield Declared(owner, function[1], True, is_visible)
             else:
                 for name in re.sub(r"\[.*?\]", "", match[4]).split(None, 1)[1].split(","):
-                    yield Declared(owner, name.strip(), False, is_visible)
+                    yield Declared(owner, name.split()[-1], False, is_visible)  # a type may be "long long"
 
 
 def test_declarations_are_read_from_a_pxd():

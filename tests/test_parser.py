@@ -93,6 +93,32 @@ def test_what_is_kept_of_words_may_be_forgotten_at_any_time(learnt, unseen, monk
     assert texts(learnt, unseen) == wanted
 
 
+def test_long_words_are_forgotten_before_the_next_sentences(learnt, unseen, monkeypatch):
+    wanted = texts(learnt, unseen)
+    monkeypatch.setattr(chunks.in_chunks, "__kwdefaults__", {"most": 20})
+    monkeypatch.setattr(encoder, "MOST_LETTERS", 100)
+    forgotten = []
+    forget = encoder.Contexts._forget
+    monkeypatch.setattr(encoder.Contexts, "_forget", lambda self: (forgotten.append(1), forget(self))[1])
+    assert texts(learnt, unseen) == wanted
+    assert len(forgotten) > 1
+
+
+def test_a_beam_gives_way_to_greedy_search_in_a_very_long_sentence(learnt, unseen, monkeypatch):
+    monkeypatch.setattr("tanglewood.parser.MOST_BEAM_WORDS", 6)
+    beam, greedy = (list(learnt.parse_all(unseen, beam=width)) for width in (4, 1))
+    monkeypatch.undo()
+    whole = list(learnt.parse_all(unseen, beam=4))
+    assert any(len(sentence) > 6 for sentence in unseen)
+    for sentence, one, all_of_it in zip(beam, greedy, whole, strict=True):
+        long = len(sentence) > 6
+        assert sentence.tree == (one if long else all_of_it).tree
+        why = f"search = greedy instead of a beam of 4: {len(sentence)} words are beyond the limit"
+        assert (why in sentence.comments) == long
+    best = list(learnt.parse_all(unseen, beam=4, confidence=True))  # which only a beam can tell
+    assert [sentence.tree for sentence in best] == [sentence.tree for sentence in whole]
+
+
 def test_sentences_come_one_by_one_and_not_all_are_read_first(learnt, monkeypatch):
     monkeypatch.setattr(chunks.in_chunks, "__kwdefaults__", {"most": 10})
     for threads in (1, 2):

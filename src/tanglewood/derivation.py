@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tanglewood.core.actions import Actions
+from tanglewood.core.short import ends_of
 from tanglewood.core.state import State
 from tanglewood.core.system import TransitionSystem
 from tanglewood.errors import ArgumentError, ConfigError, OracleError, given
@@ -77,24 +78,31 @@ def _fields(record: LegalMove | Step) -> dict[str, Any]:
 Decision = tuple[int, int, list[LegalMove]]  # move (or -1: none leads on), label and all legal moves
 
 
-def _derive(actions: Actions, s: State, decide: Callable[[State], Decision]) -> Iterator[Step]:
-    """Yield the initial configuration and then every move decided on, until one is -1 or the parse is over."""
+def _derive(actions: Actions, s: State, decide: Callable[[State], Decision], *, short: bool = False) -> Iterator[Step]:
+    """Yield the initial configuration and then every move decided on, until one is -1 or the parse is over.
+
+    If ``short``, only the ends of long lists are in the steps.
+    """
     system, names = actions.system, actions.labels
     heads = s.word_heads()
     name, label, arc = None, None, None
     while True:
-        move, number, legal = (-1, -1, []) if system.is_final(s) else decide(s)
-        aside = [(node, names[open_] if open_ >= 0 else None) for node, open_ in system.aside(s)]
-        now = s.word_heads()
-        attached = [
-            (head, names[s.labels[word]] if s.labels[word] >= 0 else "", word)
-            for word, (old, head) in enumerate(zip(heads, now, strict=True), 1)
-            if head != old
-        ]
-        yield Step(name, label, s.stack_nodes(), s.buffer_nodes(), aside, arc, attached, legal)
+        final = system.is_final(s)
+        move, number, legal = (-1, -1, []) if final else decide(s)
+        aside = [(node, names[open_] if open_ >= 0 else None) for node, open_ in system.aside(s, short)]
+        attached = []
+        # A move changes the head of its arc's dependent only; what follows the last move may change any.
+        for word in range(1, s.n + 1) if final else () if arc is None else (arc[2],):
+            if s.heads[word] != heads[word - 1]:
+                heads[word - 1] = s.heads[word]
+                attached.append((heads[word - 1], names[s.labels[word]] if s.labels[word] >= 0 else "", word))
+        if short:
+            stack, buffer = ends_of(s.stack[: s.depth]), ends_of(s.buffer[: s.n_buffer][::-1])
+        else:
+            stack, buffer = s.stack_nodes(), s.buffer_nodes()
+        yield Step(name, label, stack, buffer, aside, arc, attached, legal)
         if move < 0:
             return
-        heads = now
         head, dependent = system.arc(s, move, number)
         name = system.moves[move].name
         label = actions.name(move, number)
@@ -106,12 +114,15 @@ def trace(
     source: Sentence | Tree,
     system: str | TransitionSystem = "swap",
     oracle: str | None = None,
+    *,
+    short: bool = False,
     **options: Any,  # noqa: ANN401 - options of systems
 ) -> Iterator[Step]:
     """Yield the initial configuration and then every move of the oracle's derivation of a tree.
 
     The system is given by its name, with its ``options``, or as an instance; ``oracle`` is by default its first one.
-    Where the system gives tags, those of a sentence are shown.
+    Where the system gives tags, those of a sentence are shown. ``short`` steps are for tables of long sentences: all
+    but the ends of a long stack or buffer is replaced by GAP, and ``legal`` is empty.
 
     Raises OracleError after the last move that could be made if the system does not cover the tree.
     """
@@ -126,23 +137,35 @@ def trace(
     elif options:
         raise ConfigError(f"{', '.join(options)}: a system that is made already has its options")
     if isinstance(source, Tree):
-        return _trace(system, source, oracle, ())
-    return _trace(system, source.tree, oracle, tags_to_give(system, source))
+        return _trace(system, source, oracle, (), short=short)
+    return _trace(system, source.tree, oracle, tags_to_give(system, source), short=short)
 
 
-def _trace(system: TransitionSystem, tree: Tree, oracle: str | None, tags: Sequence[str]) -> Iterator[Step]:
+def _trace(
+    system: TransitionSystem, tree: Tree, oracle: str | None, tags: Sequence[str], *, short: bool
+) -> Iterator[Step]:
     actions = Actions(system, list(dict.fromkeys(tree.labels[1:])), tags=list(dict.fromkeys(tags)))
     guide = system.oracle(oracle)
     guide.bind(tree.heads, actions.label_numbers(tree), actions.tag_numbers(tags) if tags else None)
     failure: OracleError | None = None
 
+    static = short  # the costs of moves, which take long, are needed only where the static oracle does not know on
+
     def decide(s: State) -> Decision:
-        nonlocal failure
+        nonlocal failure, static
         taken, number = -1, -1
         try:
-            taken, number = guide.action(s)
+            try:
+                taken, number = guide.action(s, static)
+            except OracleError:
+                if not static:
+                    raise
+                static = False
+                taken, number = guide.action(s)
         except OracleError as error:
             failure = error
+        if short:
+            return taken, number, []
         costs = guide.costs(s) if guide.explores else None
         legal = [
             LegalMove(
@@ -156,18 +179,20 @@ def _trace(system: TransitionSystem, tree: Tree, oracle: str | None, tags: Seque
         return taken, number, legal
 
     s = system.start(len(tree))
-    yield from _derive(actions, s, decide)
+    yield from _derive(actions, s, decide, short=short)
     if failure is not None:
         raise failure
     if not guide.matches(s):
         raise OracleError(f"{system.name}: the moves are at an end and another tree came out; this one is not covered")
 
 
-def trace_model(parser: Parser, sentence: Sentence, options: ParseOptions | None = None) -> Iterator[Step]:
+def trace_model(
+    parser: Parser, sentence: Sentence, options: ParseOptions | None = None, *, short: bool = False
+) -> Iterator[Step]:
     """Yield the initial configuration and then every move that greedy search takes, with the scores of all legal ones.
 
     If the parser then changes the tree (it moves lifted arcs back, or labels arcs that no move made), a last step
-    called FINISH says so.
+    called FINISH says so. ``short`` is as in :func:`trace`.
     """
     from tanglewood.parser import MoveWorker
 
@@ -178,7 +203,7 @@ def trace_model(parser: Parser, sentence: Sentence, options: ParseOptions | None
     system, actions = search.system, parser.model.actions
 
     def decide(s: State) -> Decision:
-        weighed = search.weigh(s)
+        weighed = [] if short else search.weigh(s)
         taken, number = search.choose(s)
         legal = [
             LegalMove(
@@ -194,7 +219,7 @@ def trace_model(parser: Parser, sentence: Sentence, options: ParseOptions | None
     s = system.start(len(sentence))
     worker.give_candidates(s)
     arcs: dict[int, Arc] = {}
-    for step in _derive(actions, s, decide):
+    for step in _derive(actions, s, decide, short=short):
         arcs.update((arc[2], arc) for arc in step.attached)
         yield step
     changed = [arc for arc in worker.tree_of(s).arcs() if arcs[arc[2]] != arc]

@@ -1,6 +1,7 @@
 """Every error tanglewood raises on purpose; each says what is wrong, where, and what would be right."""
 
 import re
+from typing import TypeVar
 
 LONGEST = 600  # most characters of a message, or of a name in one
 UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -27,6 +28,9 @@ class TanglewoodError(Exception):
         return one_line(super().__str__())
 
 
+Error = TypeVar("Error", bound=TanglewoodError)
+
+
 class LocatedError(TanglewoodError, ValueError):
     """An error in data: what is wrong, and the file, line and sentence where it is, as far as they are known."""
 
@@ -40,12 +44,7 @@ class LocatedError(TanglewoodError, ValueError):
         super().__init__(problem)
 
     def __str__(self) -> str:
-        name = None if self.file is None else one_line(self.file, LONGEST // 2)
-        where = [] if name is None else [name if self.line is None else f"{name}:{self.line}"]
-        if self.sent_id is not None:
-            where.append(f"sent_id {one_line(self.sent_id, LONGEST // 4)}")
-        problem = one_line(self.problem)
-        return f"{', '.join(where)}: {problem}" if where else problem
+        return _with_place(self.problem, self.file, self.line, self.sent_id)
 
 
 class FormatError(LocatedError):
@@ -58,6 +57,10 @@ class WordsDifferError(FormatError):
 
 class TreeError(LocatedError):
     """The heads of a sentence do not form a tree rooted in node 0."""
+
+
+class LimitError(LocatedError):
+    """A sentence needs more than it was allowed."""
 
 
 class IllegalMove(TanglewoodError, ValueError):  # noqa: N818 - it names what happened
@@ -90,6 +93,25 @@ class WorkerError(TanglewoodError, RuntimeError):
 
 class MissingExtraError(TanglewoodError, ImportError):
     """A feature needs an optional package that is not installed."""
+
+
+def located(error: Error, *, file: str | None, line: int | None, sent_id: str | None) -> Error:
+    """Return an error of the same kind that says where it is; the error itself if it does so already."""
+    if not isinstance(error, LocatedError):
+        return type(error)(_with_place(str(error), file, line, sent_id))
+    if error.file is not None or error.sent_id is not None:
+        return error
+    return type(error)(error.problem, file=file, line=line, sent_id=sent_id)
+
+
+def _with_place(problem: str, file: str | None, line: int | None, sent_id: str | None) -> str:
+    where = []
+    if file is not None:
+        name = one_line(file, LONGEST // 2)
+        where.append(name if line is None else f"{name}:{line}")
+    if sent_id is not None:
+        where.append(f"sent_id {one_line(sent_id, LONGEST // 4)}")
+    return ": ".join([*([", ".join(where)] if where else []), one_line(problem)])
 
 
 def given(value: object) -> str:

@@ -22,9 +22,10 @@ from tanglewood.core.beam import MOST_WIDTH, Beam
 from tanglewood.core.logs_plain import exp
 from tanglewood.core.search import Search
 from tanglewood.core.state import State
-from tanglewood.decoders import MOVE_SEARCHES, SEARCHES, make_decoder, make_summing_decoder
+from tanglewood.decoders import MOST_MEMORY, MOVE_SEARCHES, SEARCHES, make_decoder, make_summing_decoder
 from tanglewood.decoders.base import Decoder, score_table
-from tanglewood.errors import ConfigError, ModelError, TanglewoodError, given
+from tanglewood.decoders.limits import table_memory, too_long
+from tanglewood.errors import ConfigError, LimitError, ModelError, TanglewoodError, given
 from tanglewood.learners import learner_class
 from tanglewood.learners.base import Model, StackedTree
 from tanglewood.learners.tag_candidates import Tagging
@@ -38,6 +39,7 @@ from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tree import Tree
 
 BEAM = 8  # default width of a beam where one is needed or pays off
+MOST_BEAM_WORDS = 5000  # of a sentence: a beam copies configurations, each as long as the sentence, at every move
 STACKED = "stacked/"  # prefix of the names of a stacked parser's arrays
 SETTINGS: Shape = {  # of a model file; parts check their own
     "tanglewood": str,
@@ -267,8 +269,15 @@ class ParserWorker:
         """Return each sentence with its tree, or its best trees."""
         if not sentences:
             return []
+        for sentence in sentences:
+            if problem := self.problem(sentence):
+                raise problem
         self._encode(sentences)
         return [list(self._parse(sentence, index)) for index, sentence in enumerate(sentences)]
+
+    def problem(self, sentence: Sentence) -> LimitError | None:
+        """Return what keeps a sentence from being parsed, before anything is done with it."""
+        return None
 
     def nbest(self, sentence: Sentence) -> list[tuple[Tree, float]]:
         """Return the best trees of a sentence, each with the logarithm of its probability."""
@@ -295,6 +304,18 @@ class ArcWorker(ParserWorker):
         limits = {"max_words": options.max_length or None, "max_bytes": options.max_memory}
         self._decoder: Decoder = make_decoder(self._name, self._actions.system, **limits)
         self._sums = make_summing_decoder(self._name, self._actions.system)
+
+    def problem(self, sentence: Sentence) -> LimitError | None:
+        """Return the error if the tables of a sentence would need too much memory, even for the best of all trees."""
+        allowed = max(self.options.max_memory, MOST_MEMORY)  # below that a search falls back on the best of all trees
+        needed = table_memory(len(sentence), sums=self.options.confidence or self.options.min_risk)
+        if needed <= allowed:
+            return None
+        remedy = (
+            f"--max-memory {(needed >> 20) + 1} allows them (in Python max_memory, in bytes), and a transition-based "
+            "model needs none"
+        )
+        return sentence.located(too_long(len(sentence), needed, allowed, remedy))
 
     def _encode(self, sentences: Sequence[Sentence]) -> None:
         other = self._parser.stacked
@@ -371,13 +392,20 @@ class MoveWorker(ParserWorker):
         search = self._search_of(index)
         state = State(len(sentence))
         self.give_candidates(state, index)
+        only_tree = self.options.nbest == 1 and not self.options.confidence
         if self._beam is None:
             search.greedy(state)
             yield self._parsed(sentence, state)
             return
+        if only_tree and len(sentence) > MOST_BEAM_WORDS:
+            search.greedy(state)
+            why = f"{len(sentence)} words are beyond the limit"
+            comment = f"# search = greedy instead of a beam of {self._beam.width}: {why}"
+            yield self._parsed(sentence, state).with_comments([comment])
+            return
         scores = self._beam.parse(state)
         options = self.options
-        if options.nbest == 1 and not options.confidence:
+        if only_tree:
             yield self._parsed(sentence, state)
             return
         for place, found in enumerate(self._different(state, scores)[: options.nbest], 1):

@@ -81,7 +81,9 @@ class Worker:
 
     def parse(self, batch: Batch) -> Parsed:
         """Parse one batch."""
-        items = batch.tagged(self)
+        items = [
+            self.parser.problem(item) or item if isinstance(item, Sentence) else item for item in batch.tagged(self)
+        ]
         sentences = [item for item in items if isinstance(item, Sentence)]
         parsed = iter(self.parser.parse(sentences))
         found: list[Item] = []
@@ -122,11 +124,19 @@ class Worker:
         if not self._fills:
             return [*items]
         tags = iter(self._tags([sentence.forms for sentence in sentences]))
-        return [with_tags(item, next(tags)) if isinstance(item, Sentence) else item for item in items]
+        return [_tagged(item, next(tags)) if isinstance(item, Sentence) else item for item in items]
 
     def _tags(self, forms: Sequence[Sequence[str]]) -> list[list[Tags]]:
         assert self._tagger is not None  # callers make sure of that
         return self._tagger.tag(forms, self.pipeline.tag_column)
+
+
+def _tagged(sentence: Sentence, tags: list[Tags]) -> Item:
+    """Return a sentence with its tags, or the error if one of its forms does not go into a column."""
+    try:
+        return with_tags(sentence, tags)
+    except LocatedError as error:
+        return error
 
 
 def _worker(pipeline: Parts, options: ParseOptions, tag: bool) -> Worker:

@@ -6,7 +6,8 @@ import pytest
 
 from exhaustive import COMPILED
 from tanglewood.cli import main
-from tanglewood.errors import ConfigError, ModelError
+from tanglewood.decoders.spanning import SpanningTree
+from tanglewood.errors import ConfigError, LimitError, ModelError
 from tanglewood.measure.scores import evaluate
 from tanglewood.parser import Parser
 from tanglewood.training.config import Config
@@ -120,6 +121,44 @@ def test_no_more_memory_is_asked_for_than_allowed(parser):
         assert sentence.comments[0].startswith("search = mst instead of eisner")
     with pytest.raises(ConfigError, match="let nothing through"):
         list(parser.parse_all(dev, max_memory=0))
+
+
+def test_a_sentence_whose_tables_do_not_fit_is_named_before_they_are_made(model, parser, capfd, monkeypatch):
+    monkeypatch.setattr("tanglewood.parser.MOST_MEMORY", 32 * 7**2 + 40 * 7)  # of six words
+    dev = list(read("dev.conllu"))
+    first = next(sentence for sentence in dev if len(sentence) > 6)
+    monkeypatch.setattr("tanglewood.learners.arcs.learner.score_table", lambda n: pytest.fail("a table was made"))
+    with pytest.raises(LimitError, match=r"words need 1 MB .* more than the 0 MB allowed; --max-memory 1 allows them"):
+        list(parser.parse_all(dev, max_memory=1))
+    with pytest.raises(LimitError, match=f"^dev.conllu:{first.line}, sent_id {first.sent_id}: {len(first)} words"):
+        list(parser.parse_all(dev, max_memory=1))
+    monkeypatch.undo()
+    monkeypatch.chdir(model.parent)
+    monkeypatch.setattr("tanglewood.parser.MOST_MEMORY", 32 * 7**2 + 40 * 7)
+    monkeypatch.setattr("tanglewood.cli.parse.MOST_MEMORY", 1)
+    assert main(["parse", "-m", "arcs.tw", "dev.conllu", "--on-error", "skip", "-o", "out.conllu"]) == 0
+    assert [sentence.line for sentence in read("out.conllu")]
+    assert len(list(read("out.conllu"))) == sum(len(sentence) <= 6 for sentence in dev)
+    told = capfd.readouterr().err
+    assert told.count("for the tables of a graph-based search") == sum(len(sentence) > 6 for sentence in dev)
+
+
+def test_the_memory_that_is_named_is_what_the_tables_take():
+    from tanglewood.decoders.limits import table_memory
+
+    for n in (10, 100, 200):
+        tables = 4 * (n + 1) ** 2 + 4 * (n + 1) ** 2  # scores and labels
+        assert table_memory(n) == tables + SpanningTree().memory(n)
+    assert table_memory(100, sums=True) > table_memory(100)
+    assert table_memory(100_000) > 10**11
+
+
+def test_a_sentence_too_long_to_learn_from_is_named(files, monkeypatch):
+    monkeypatch.setattr("tanglewood.training.loop.MOST_MEMORY", 100)
+    with pytest.raises(
+        LimitError, match=r"^train.conllu:1, sent_id toy-1-1: \d+ words need 1 MB .* should be left out or broken up"
+    ):
+        Training(Config(search="mst"), list(read("train.conllu"))).prepare()
 
 
 def test_confidence_is_a_probability_and_risk_may_be_minimized(parser):

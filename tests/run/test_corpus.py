@@ -27,8 +27,8 @@ SMALL_READS = """
 import signal
 import sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # tests may run where Ctrl-C is ignored
-from tanglewood.treebank import conllu
-conllu.READ_SIZE = 600
+from tanglewood.treebank import blocks
+blocks.READ_SIZE = 600
 from tanglewood.cli import main
 if __name__ == "__main__":
     sys.exit(main())

@@ -30,6 +30,9 @@ def check_all_measures(heads):
     assert tree.is_projective() == (not any(brute.is_nonprojective(heads, word) for word in words))
     assert tree.crossing_pairs() == brute.crossing_pairs(heads, with_root=True)
     assert tree.crossing_pairs(with_root=False) == brute.crossing_pairs(heads, with_root=False)
+    assert tree.count_crossing_pairs() == len(tree.crossing_pairs())
+    assert tree.count_crossing_pairs(with_root=False) == len(tree.crossing_pairs(with_root=False))
+    assert measures.two_planes(tree.heads).tolist() == brute.two_planes(heads)
     assert tree.is_planar() == (not brute.crossing_pairs(heads, with_root=False))
     assert [blocks - 1 for blocks in measures.block_counts(tree.heads)] == brute.gap_degrees(heads)
     assert tree.gap_degree() == max(brute.gap_degrees(heads))
@@ -198,3 +201,12 @@ def test_treebank_counts_equal_the_ground_truth(shared, smallest):
             "degree_2006": dict(Counter(str(tree.degree(2006)) for tree in trees)),
         }
         assert found == {key: truth[name][key] for key in found}, name
+
+
+def test_crossings_are_counted_where_they_could_not_be_listed():
+    n = 200_000  # the first half hang on the word before the last, the others on the first
+    heads = [n - 1] * (n // 2) + [1] * (n // 2)
+    heads[0], heads[n - 2] = 0, 1
+    tree = Tree(heads)
+    # Each of the former crosses all of the latter that end before n - 1.
+    assert tree.count_crossing_pairs(with_root=False) == (n // 2 - 1) * (n // 2 - 2) > 2**32

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tanglewood.ml.words import words_of
 from tanglewood.treebank import conllu
-from tanglewood.treebank.scan import block_ends, decimal, scan, slices, with_arcs
+from tanglewood.treebank.scan import BlockFinder, decimal, scan, slices, with_arcs
 
 WORD = "{}\tä{}\tb\tX\t_\tC=1\t{}\tdep\t_\t_"
 pieces = st.sampled_from(
@@ -74,7 +74,7 @@ def test_words_are_the_lines_that_splitting_finds(text):
 @given(texts, st.booleans())
 def test_blocks_end_where_the_next_begins(text, at_once):
     data = text.encode()
-    found = block_ends(data, 0, at_once, True)
+    found = BlockFinder(at_once).ends(data, 0, True)
     blocks = []
     start = 0
     for end, n_lines in found:

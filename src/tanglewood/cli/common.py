@@ -63,6 +63,21 @@ def add_reading(parser: argparse.ArgumentParser, *, files: str | int = "+", text
         help="at a malformed sentence: stop (default); skip it and list all skipped sentences at the end; or "
         "report it at once, go on, and exit with status 1",
     )
+    add_max_sentence(parser)
+
+
+def add_max_sentence(parser: argparse.ArgumentParser) -> None:
+    """Add --max-sentence."""
+    from tanglewood.treebank.blocks import MAX_SENTENCE
+
+    parser.add_argument(
+        "--max-sentence",
+        type=int,
+        default=MAX_SENTENCE >> 20,
+        metavar="MB",
+        help="treat a sentence of a treebank that has more megabytes than this as malformed, so that a file without "
+        f"blank lines does not fill the memory (default {MAX_SENTENCE >> 20})",
+    )
 
 
 def add_text(parser: argparse.ArgumentParser, *, forced: bool = True) -> None:
@@ -178,6 +193,9 @@ class Reading:
         self.forced: bool = texts and getattr(args, "text", False)
         self.forcible = hasattr(args, "text")
         self.reproducible: bool = texts and args.reproducible
+        if args.max_sentence < 1:
+            raise ConfigError(f"--max-sentence {args.max_sentence}: it should be 1 megabyte or more")
+        self.max_sentence: int = args.max_sentence << 20
 
     def is_text(self, argument: str) -> bool:
         """Tell whether an argument is itself text, where that is accepted; raise an error if it is a mistake."""
@@ -201,7 +219,7 @@ class Reading:
         from tanglewood.treebank.conllu import read
 
         if not self.texts:
-            yield from read(source, on_error=self.note, trees=trees)
+            yield from read(source, on_error=self.note, trees=trees, max_sentence=self.max_sentence)
             return
         from tanglewood.files import opened
         from tanglewood.text.reading import Seen, read_text
@@ -213,7 +231,7 @@ class Reading:
                 return
             if self.model is not None and self.idle:
                 raise ConfigError(f"{name} is a treebank; {self.idle}")
-            yield from read(seen.as_stream(), on_error=self.note, trees=trees)
+            yield from read(seen.as_stream(), on_error=self.note, trees=trees, max_sentence=self.max_sentence)
 
     def _parsed(self, name: str, texts: Iterable[str]) -> Iterator[Sentence]:
         """Parse a text, and say on standard error which model does it."""
@@ -295,9 +313,22 @@ class Progress:
 
 def print_json(data: Any) -> None:  # noqa: ANN401 - anything that json can write
     """Print data as JSON, with escapes if the output takes less than all characters."""
+    print(_json(data))
+
+
+def print_json_list(items: Iterable[Any]) -> None:
+    """Print items as a list in JSON, each as soon as it is there."""
+    before = "["
+    for item in items:
+        print(before, *_json(item).split("\n"), sep="\n  ", end="")
+        before = ","
+    print("[]" if before == "[" else "\n]")
+
+
+def _json(data: Any) -> str:  # noqa: ANN401
     import json
 
-    print(json.dumps(data, ensure_ascii=(sys.stdout.encoding or "utf-8").lower() != "utf-8", indent=2))
+    return json.dumps(data, ensure_ascii=(sys.stdout.encoding or "utf-8").lower() != "utf-8", indent=2)
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from tanglewood.cli.common import Reading, add_reading
+from tanglewood.errors import ConfigError, LocatedError
 
 if TYPE_CHECKING:
     import argparse
@@ -18,7 +19,8 @@ EXAMPLES = """\
   tanglewood convert treebank.conllu --to conllx -o treebank.conll
   tanglewood convert treebank.conllu --projectivize head+path -o projective.conllu
   tanglewood convert parsed.conllu --deprojectivize -o trees.conllu
-  zcat big.conllu.gz | tanglewood convert - --on-error skip > good.conllu"""
+  zcat big.conllu.gz | tanglewood convert - --on-error skip > good.conllu
+  tanglewood convert one-huge-sentence.conllu --max-sentence 500 --to conllx > huge.conll"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,14 +67,21 @@ def _converted(args: argparse.Namespace, reading: Reading) -> Iterator[Sentence]
     for file in args.files:
         for sentence in reading.sentences(file, trees=bool(args.projectivize or args.deprojectivize)):
             result = sentence
-            if args.projectivize:
-                tree = sentence.tree
-                result = sentence.with_tree(lifted(tree) if baseline else projectivize(tree, scheme))
-            elif args.deprojectivize:
-                used = scheme_of(sentence.deprels, args.separator, args.mark)
-                result = sentence.with_tree(deprojectivize(sentence.tree, used))
+            try:
+                if args.projectivize:
+                    tree = sentence.tree
+                    result = sentence.with_tree(lifted(tree) if baseline else projectivize(tree, scheme))
+                elif args.deprojectivize:
+                    used = scheme_of(sentence.deprels, args.separator, args.mark)
+                    result = sentence.with_tree(deprojectivize(sentence.tree, used))
+                converted = convert(result, args.to) if args.to else result
+            except LocatedError as error:
+                reading.note(error)
+                continue
+            except ConfigError as error:
+                raise sentence.located(error) from None
             changed += result is not sentence and result.lines != sentence.lines
             kept += 1
-            yield convert(result, args.to) if args.to else result
+            yield converted
     if args.projectivize or args.deprojectivize:
         print(f"{changed:,} of {kept:,} trees changed", file=sys.stderr)

@@ -7,10 +7,11 @@ Where the words differ, as after parsing raw text, they are aligned by character
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tanglewood.cli.common import Reading, add_json, print_json, print_table
+from tanglewood.cli.common import Reading, add_json, add_max_sentence, print_json, print_table
 from tanglewood.errors import ConfigError, FormatError
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--bootstrap", type=int, default=1000, metavar="N", help="samples for the intervals (default 1000; 0: none)"
     )
     parser.add_argument("--seed", type=int, default=1, metavar="K", help="seed of the samples (default 1)")
+    add_max_sentence(parser)
     parser.set_defaults(on_error="stop")  # a sentence left out of one file would shift the others
 
 
@@ -115,7 +117,8 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError(f"--bootstrap {args.bootstrap}: the number of samples should be 1 or more, or 0 for none")
     reading = Reading(args)
     gold = Source(args.gold, lambda file: _not_empty(reading.sentences(str(file)), str(file)))
-    systems = [Source(file, lambda file: _not_empty(read(file), str(file))) for file in args.systems]
+    read_system = partial(read, max_sentence=reading.max_sentence)
+    systems = [Source(file, lambda file: _not_empty(read_system(file), str(file))) for file in args.systems]
     reason = "with --align they may differ"
     if not args.align:
         try:

@@ -88,7 +88,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--max-memory",
         type=int,
         metavar="MB",
-        help=f"graph-based: likewise where the search needs more megabytes than this (default {MOST_MEMORY >> 20})",
+        help=f"graph-based: likewise where the search needs more megabytes than this (default {MOST_MEMORY >> 20}); if "
+        "even the best of all trees needs more, the sentence is an error",
     )
     parser.add_argument(
         "--show-search",
@@ -160,7 +161,7 @@ def _batches(args: argparse.Namespace, reading: Reading, pipeline: Pipeline) -> 
             seen = Seen(stream, name)
             silent = args.model is not None
             if not args.text and seen.is_treebank:
-                batches = read_batches(seen.as_stream())
+                batches = read_batches(seen.as_stream(), max_sentence=reading.max_sentence)
             else:
                 document = "" if item == "-" else name
                 text = read_text(seen.as_stream(), name)

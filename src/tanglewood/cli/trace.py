@@ -15,13 +15,16 @@ from tanglewood.cli.common import (
     choose_from,
     given_options,
     make_systems,
-    print_json,
+    print_json_list,
     use_one_matrix_thread,
 )
 from tanglewood.errors import OracleError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
+
+    from tanglewood.derivation import Step
 
 HELP = "how a system derives a tree, move by move"
 EXAMPLES = """\
@@ -58,8 +61,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the derivation; exit status 1 if the system does not cover the tree."""
-    from tanglewood.derivation import Step, count_transitions, trace, trace_model
-    from tanglewood.show.trace import format_trace
+    from tanglewood.derivation import trace, trace_model
+    from tanglewood.show.trace import trace_lines
 
     of_system = bool(args.system or args.oracle or args.single_root or given_options(args))
     follow = args.model is not None and not of_system
@@ -77,22 +80,38 @@ def run(args: argparse.Namespace) -> int:
 
         parser = load(args.model).parser
         system = parser.model.actions.system
-        found = trace_model(parser, sentence, ParseOptions(reproducible=args.reproducible))
+        options = ParseOptions(reproducible=args.reproducible)
+        found = trace_model(parser, sentence, options, short=not args.json)
     else:
         (system,) = make_systems([args.system or "swap"], args).values()
         system.single_root = args.single_root
-        found = trace(sentence, system, args.oracle)
-    steps: list[Step] = []
-    failure = None
-    try:
-        steps.extend(found)
-    except OracleError as error:
-        failure = error
+        found = trace(sentence, system, args.oracle, short=not args.json)
+    steps = _Steps(found)
     if args.json:
-        print_json([step.as_dict() for step in steps])
+        print_json_list(step.as_dict() for step in steps)
     else:
-        print(format_trace(steps, sentence.forms, system.aside_name))
-        print(f"\n{count_transitions(steps)} transitions for {len(sentence)} words")
-    if failure:
-        print(f"tanglewood trace: {failure}", file=sys.stderr)
-    return 1 if failure else 0
+        for line in trace_lines(steps, sentence.forms, system.aside_name):
+            print(line)
+        print(f"\n{steps.transitions} transitions for {len(sentence)} words")
+    if steps.failure:
+        print(f"tanglewood trace: {sentence.located(steps.failure)}", file=sys.stderr)
+    return 1 if steps.failure else 0
+
+
+class _Steps:
+    """The steps of a derivation as they come, up to its failure if it has one."""
+
+    def __init__(self, steps: Iterator[Step]) -> None:
+        self._steps = steps
+        self.transitions = 0
+        self.failure: OracleError | None = None
+
+    def __iter__(self) -> Iterator[Step]:
+        from tanglewood.derivation import count_transitions
+
+        try:
+            for step in self._steps:
+                self.transitions += count_transitions([step])
+                yield step
+        except OracleError as error:
+            self.failure = error

@@ -7,7 +7,8 @@ cdef int LABELS
 
 cdef class Beam:
     cdef readonly Search search
-    cdef readonly int width, size
+    cdef readonly int width
+    cdef readonly Py_ssize_t size
     cdef int[::1] pool, next_pool, done
     cdef double[::1] scores
     cdef int n_candidates

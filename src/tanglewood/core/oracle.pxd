@@ -6,7 +6,8 @@ cdef int SHIFT
 
 cdef class Oracle:
     cdef readonly TransitionSystem system
-    cdef readonly int n, limit
+    cdef readonly int n
+    cdef readonly long long limit
     cdef public int[::1] heads, labels, n_deps
     cdef int _move(self, State s) noexcept nogil
     cdef int _label(self, State s, int move) noexcept nogil

@@ -147,11 +147,15 @@ class Oracle:
         self._check(s)
         return bool(self._matches(s))
 
-    def action(self, s: State) -> tuple[int, int]:
-        """Return the (move, label) to take in this state: the static oracle's, or a free one if that has a cost."""
+    def action(self, s: State, static: bool = False) -> tuple[int, int]:
+        """Return the (move, label) to take in this state: the static oracle's, or a free one if that has a cost.
+
+        With ``static`` it is always the static oracle's, as it should be where its moves have led to the state: that
+        spares the costs, which take a look at the whole sentence.
+        """
         self._check(s)
         move = self._move(s)
-        if self.explores:
+        if self.explores and not static:
             costs = self.costs(s)
             free = [m for m in self.system.legal_moves(s) if costs[m] == 0]
             move = move if move in free or not free else free[0]

@@ -1,6 +1,6 @@
 cimport cython
 
-cdef int FIELDS, FIRST_TAG
+cdef int FIELDS, NUMBERS, HALF, FIRST_TAG
 
 @cython.final
 cdef class State:
@@ -10,12 +10,15 @@ cdef class State:
     cdef public int[::1] left1, left2, right1, right2
     cdef int[::1] tag_candidates
     cdef int candidate_width
-    cdef public int depth, n_buffer, aside_depth, phase, steps, arcs, count, repaired, put_back
+    cdef public int depth, n_buffer, aside_depth, phase, arcs, count, repaired, put_back
+    cdef public long long steps
     cdef void _clear(self) noexcept nogil
     cdef void _copy_from(self, State other) noexcept nogil
     cdef int _size(self) noexcept nogil
-    cdef void _save(self, int[::1] pool, int start) noexcept nogil
-    cdef void _load(self, int[::1] pool, int start) noexcept nogil
+    @cython.locals(size=int, i=int)
+    cdef void _save(self, int[::1] pool, Py_ssize_t start) noexcept nogil
+    @cython.locals(size=int, i=int, high="long long")
+    cdef void _load(self, int[::1] pool, Py_ssize_t start) noexcept nogil
     cdef void _attach(self, int head, int dependent, int label) noexcept nogil
     cdef void _see_child(self, int head, int dependent) noexcept nogil
     cdef void _part(self) noexcept nogil

@@ -9,6 +9,8 @@ from tanglewood.core.kinds import FIRST_TAG
 from tanglewood.errors import ConfigError
 
 FIELDS = 13  # arrays in the block, each of n + 2 ints
+NUMBERS = 10  # ints beside it; the number of steps, which may be quadratic, is two of them
+HALF = 1 << 30
 
 
 class State:
@@ -86,7 +88,7 @@ class State:
 
     def _size(self) -> int:
         """Number of ints that `_save` writes."""
-        return FIELDS * (self.n + 2) + 9
+        return FIELDS * (self.n + 2) + NUMBERS
 
     def _save(self, pool: array[int], start: int) -> None:
         """Write everything to a place in a pool of ints."""
@@ -97,11 +99,12 @@ class State:
         pool[start + size + 1] = self.n_buffer
         pool[start + size + 2] = self.aside_depth
         pool[start + size + 3] = self.phase
-        pool[start + size + 4] = self.steps
+        pool[start + size + 4] = self.steps % HALF
         pool[start + size + 5] = self.arcs
         pool[start + size + 6] = self.count
         pool[start + size + 7] = self.repaired
         pool[start + size + 8] = self.put_back
+        pool[start + size + 9] = self.steps // HALF
 
     def _load(self, pool: array[int], start: int) -> None:
         """Read everything back."""
@@ -112,7 +115,8 @@ class State:
         self.n_buffer = pool[start + size + 1]
         self.aside_depth = pool[start + size + 2]
         self.phase = pool[start + size + 3]
-        self.steps = pool[start + size + 4]
+        high = pool[start + size + 9]
+        self.steps = high * HALF + pool[start + size + 4]
         self.arcs = pool[start + size + 5]
         self.count = pool[start + size + 6]
         self.repaired = pool[start + size + 7]

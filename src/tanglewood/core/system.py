@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from tanglewood.core.kinds import TAGGED
+from tanglewood.core.short import ends_of
 from tanglewood.core.state import State
 from tanglewood.errors import ConfigError, IllegalMove
 
@@ -273,9 +274,13 @@ class TransitionSystem:
         if self._is_final(s):
             self._finish(s)
 
-    def aside(self, s: State) -> list[tuple[int, int]]:
-        """Return the second list of the configuration, if the system has one, as pairs of node and label (or -1)."""
-        return [(node, -1) for node in s.aside_nodes()]
+    def aside(self, s: State, short: bool = False) -> list[tuple[int, int]]:
+        """Return the second list of the configuration, if the system has one, as pairs of node and label (or -1).
+
+        If ``short``, a long list has GAP for all but its ends (see core/short.py).
+        """
+        nodes = s.aside[: s.aside_depth]
+        return [(node, -1) for node in (ends_of(nodes) if short else nodes)]
 
     def swaps(self, s: State) -> int:
         """Return how many words a finished derivation has put back."""

@@ -3,6 +3,21 @@
 from __future__ import annotations
 
 from tanglewood.decoders.base import Decoded, Decoder, Scores, words_in
+from tanglewood.decoders.spanning import SpanningTree
+from tanglewood.errors import LimitError
+
+
+def table_memory(n: int, *, sums: bool = False) -> int:
+    """Return the bytes of the tables of n words: scores and labels, the best of all trees, maybe sums."""
+    return (8 + 24 * sums) * (n + 1) ** 2 + SpanningTree().memory(n)
+
+
+def too_long(n: int, needed: int, allowed: int, remedy: str) -> LimitError:
+    """Return the error for a sentence whose tables would not fit."""
+    return LimitError(
+        f"{n:,} words need {(needed >> 20) + 1:,} MB for the tables of a graph-based search, more than the "
+        f"{allowed >> 20:,} MB allowed; {remedy}"
+    )
 
 
 class LimitedDecoder(Decoder):

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import compress
 from operator import and_, eq
 from typing import NamedTuple
 
 from tanglewood.measure.shares import Metric, rounded
+from tanglewood.treebank.memo import Memo
 
 CONTENT = frozenset(
     "nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse nmod "  # noqa: SIM905
@@ -26,16 +26,16 @@ FEATURES = frozenset(
 )
 
 
-@lru_cache(maxsize=1 << 16)
-def universal_features(feats: str) -> str:
-    """Return the features of the universal list only, sorted."""
+def _features(feats: str) -> str:
     return "|".join(sorted(feat for feat in feats.split("|") if feat.partition("=")[0] in FEATURES))
 
 
-@lru_cache(maxsize=1 << 12)
-def universal_label(label: str) -> str:
-    """Return a label without its subtype."""
+def _label(label: str) -> str:
     return label.partition(":")[0]
+
+
+universal_features = Memo(_features, 64 << 20).__getitem__  # of the features those of the universal list only, sorted
+universal_label = Memo(_label, 4 << 20).__getitem__  # a label without its subtype
 
 
 def is_right_lemma(gold: str, system: str) -> bool:

@@ -88,7 +88,7 @@ class TreebankStats:
             self.nonprojective_labels[tree.labels[dependent]] += 1
             self.nonprojective_punctuation += is_punctuation(forms[dependent - 1])
         if self.keep_worst:
-            found = Tangled(len(tree.crossing_pairs()), len(crossing), sentence.line, sentence.sent_id or "")
+            found = Tangled(tree.count_crossing_pairs(), len(crossing), sentence.line, sentence.sent_id or "")
             (heapq.heappush if len(self.worst) < self.keep_worst else heapq.heappushpop)(self.worst, found)
 
     def as_dict(self) -> dict[str, object]:

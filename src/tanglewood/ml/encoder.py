@@ -18,11 +18,13 @@ from tanglewood.ml.products import linear
 from tanglewood.ml.vocabulary import Numbers, Vocabulary
 from tanglewood.ml.word_features import ANY, FEATURES
 from tanglewood.ml.words import Word
+from tanglewood.treebank.memo import letters_in
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
 OUTPUT = "hidden.slots"  # the weights that contexts are multiplied by in the end
 MOST_KEPT = 30_000  # most words whose vectors are kept while parsing: 80 MB
+MOST_LETTERS = 16 << 20  # of all of them together
 EMBED = "embed."  # prefix of the names of embeddings
 DIRECTIONS = ("forward", "backward")
 
@@ -399,6 +401,7 @@ class Contexts:
     def _forget(self) -> None:
         """Start over with node 0 alone."""
         self._places: dict[Word, int] = {}
+        self._letters = 0
         self._kept = self._vectors([])
 
     def _vectors(self, words: Sequence[Word]) -> Floats:
@@ -410,12 +413,13 @@ class Contexts:
 
     def of(self, sentences: Sequence[Sequence[Word]]) -> tuple[Floats, list[int]]:
         """Return a row for every node, and where each sentence begins and the last one ends."""
-        if len(self._places) > MOST_KEPT:
+        if len(self._places) > MOST_KEPT or self._letters > MOST_LETTERS:
             self._forget()
         places = self._places
         fresh = list(dict.fromkeys(word for words in sentences for word in words if word not in places))
         if fresh:
             begin = len(places) + 1
+            self._letters += sum(map(letters_in, fresh))
             places.update(zip(fresh, range(begin, begin + len(fresh)), strict=True))
             if begin + len(fresh) > len(self._kept):
                 more = np.empty((2 * (begin + len(fresh)), self._kept.shape[1]), np.float32)

@@ -7,10 +7,10 @@ those that look at it name it: linear templates as an attribute (word_table.COLU
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import NamedTuple
 
 from tanglewood.ml.words import Word
+from tanglewood.treebank.memo import Memo
 
 ANY = -1  # a feature may have any number of values
 MOST_LETTERS = 24  # of a form that count for its shape and its pieces, half of them at either end
@@ -38,7 +38,6 @@ def shape_of(form: str) -> str:
     return shape
 
 
-@cache
 def pieces(lower: str) -> list[str]:
     """Return all substrings of three to five characters of a word, its ends marked."""
     marked = f"<{lower.replace('|', '/')}>"
@@ -48,6 +47,8 @@ def pieces(lower: str) -> list[str]:
         "_"
     ]
 
+
+_PIECES = Memo(pieces, 128 << 20, lambda found: 100 * len(found))
 
 FEATURES: dict[str, WordFeature] = {
     "form": WordFeature(lambda word: [word[0]]),
@@ -65,5 +66,5 @@ FEATURES: dict[str, WordFeature] = {
     "shape": WordFeature(lambda word: [shape_of(word[0])]),
     "short_shape": WordFeature(lambda word: [shape_of(word[0][:MOST_LETTERS])]),
     "last": WordFeature(lambda word: [word[0][-1].lower()]),
-    "pieces": WordFeature(lambda word: pieces(word[0].lower()), ANY),
+    "pieces": WordFeature(lambda word: _PIECES[word[0].lower()], ANY),
 }

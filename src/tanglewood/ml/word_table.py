@@ -9,8 +9,9 @@ from zlib import crc32
 from tanglewood.ml.vocabulary import ROOT
 from tanglewood.ml.word_features import FEATURES
 from tanglewood.ml.words import Word
+from tanglewood.treebank.memo import Memo
 
-MOST_REMEMBERED = 200_000  # most words whose numbers are kept
+MOST_BYTES = 128 << 20  # of words whose numbers are kept: about 200,000
 # Features with one value, in the order of a node's columns; those that have several, FEATS, lie apart.
 COLUMNS = (
     *("form", "lower", "lemma", "upos", "xpos"),
@@ -42,7 +43,7 @@ class WordNumbers:
     """Numbers words, and remembers those it has met."""
 
     def __init__(self) -> None:
-        self.known: dict[Word, tuple[array[int], array[int]]] = {}
+        self.known: Memo[Word, tuple[array[int], array[int]]] = Memo(number_word, MOST_BYTES)
 
     def table(self, sentences: Sequence[Sequence[Word]]) -> tuple[WordTable, list[int]]:
         """Return the table of some sentences, and the place of each one's node 0."""
@@ -54,11 +55,7 @@ class WordNumbers:
             starts.append(len(feats))
             feats.extend(ROOT_NUMBERS[1])
             for word in words:
-                numbers = known.get(word)
-                if numbers is None:
-                    if len(known) >= MOST_REMEMBERED:
-                        known.clear()
-                    numbers = known[word] = number_word(word)
+                numbers = known[word]
                 columns.extend(numbers[0])
                 starts.append(len(feats))
                 feats.extend(numbers[1])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from tanglewood.treebank.memo import Memo
 from tanglewood.treebank.sentence import Sentence
 
 OPTIONAL = ("LEMMA", "UPOS", "XPOS", "FEATS")  # columns that may hold nothing
-MOST_REMEMBERED = 50_000  # most different words
+MOST_BYTES = 40 << 20  # of words that are remembered: about 50,000
 Word = tuple[str, str, str, str, str]  # form, lemma, UPOS, XPOS, FEATS as written
 
 
@@ -28,18 +29,13 @@ class Columns:
             self.empty = [name for name in self.empty if all(word[OPTIONAL.index(name) + 1] == "_" for word in words)]
 
 
-class _Words(dict[bytes, Word]):
-    """Cuts the columns that a learner looks at out of their bytes, and remembers them."""
-
-    def __missing__(self, data: bytes) -> Word:
-        if len(self) >= MOST_REMEMBERED:
-            self.clear()
-        form, lemma, upos, xpos, feats = data.decode().split("\t")
-        word = self[data] = (form, lemma, upos, xpos, feats)
-        return word
+def _word(data: bytes) -> Word:
+    """Cut the columns that a learner looks at out of their bytes."""
+    form, lemma, upos, xpos, feats = data.decode().split("\t")
+    return form, lemma, upos, xpos, feats
 
 
-_WORDS = _Words()
+_WORDS = Memo(_word, MOST_BYTES)
 
 
 def words_of(sentence: Sentence) -> list[Word]:

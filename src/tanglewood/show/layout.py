@@ -8,8 +8,10 @@ edge; a sentence that is written from right to left has its first word in the la
 import unicodedata
 from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass, replace
-from itertools import accumulate, groupby, pairwise
+from itertools import accumulate, groupby, pairwise, takewhile
+from math import inf
 
+from tanglewood.show.tracks import Heights, Shifts, Track
 from tanglewood.treebank.tree import Tree
 
 BOTH, FIRST, SECOND = "both", "first", "second"  # of two analyses: which of them have an arc
@@ -109,15 +111,20 @@ def levels(pairs: Sequence[tuple[int, int]]) -> list[int]:
     Arcs that only touch at a node may share a level. Shorter arcs choose first, so they lie low.
     """
     result = [0] * len(pairs)
-    taken: list[int] = []  # per level a bit set of the gaps between nodes that its arcs span
+    tracks: list[Track] = []  # one a level
+    from_left: dict[int, int] = {}  # left end -> the highest level of arcs that begin there
+    from_right: dict[int, int] = {}
     for index in sorted(range(len(pairs)), key=lambda i: (abs(pairs[i][0] - pairs[i][1]), min(pairs[i]))):
-        gaps = (1 << max(pairs[index])) - (1 << min(pairs[index]))
-        # The lowest free level is above all covered arcs: what keeps them off a level keeps this one off, too.
-        level = next((level for level, others in enumerate(taken) if not others & gaps), len(taken))
-        if level == len(taken):
-            taken.append(0)
-        taken[level] |= gaps
-        result[index] = level + 1
+        left, right = min(pairs[index]), max(pairs[index])
+        # The lowest free level is above all covered arcs: what keeps them off a level keeps this one off, too. So it is
+        # enough to look above the arcs that have an end in common with this one, all of which are covered.
+        level = max(from_left.get(left, 0), from_right.get(right, 0))
+        while level < len(tracks) and not tracks[level].take(left, right):
+            level += 1
+        if level == len(tracks):
+            tracks.append(Track())
+            tracks[level].take(left, right)
+        from_left[left] = from_right[right] = result[index] = level + 1
     return result
 
 
@@ -262,14 +269,21 @@ def plan(words: list[int], pieces: list[Piece], word_widths: Sequence[int], meas
             widths[column] = max(widths[column], measure.text_width(piece.goal) + measure.arrow)
     gaps = [measure.gap if widths[0] else 0, *[measure.gap] * (len(words) - 1), measure.gap if widths[edge] else 0]
 
+    ending: dict[bool, list[list[int]]] = {below: [[] for _ in widths] for below in (False, True)}  # pieces by column
+    for index, piece in enumerate(pieces):
+        for column in {piece.head, piece.dependent}:
+            ending[piece.below][column].append(index)
     ports = {
-        (column, below): _ports(column, pieces, below=below, most=1 + (width + measure.gap - 1) // measure.step)
+        (column, below): _ports(
+            column, pieces, ending[below][column], most=1 + (width + measure.gap - 1) // measure.step
+        )
         for column, width in enumerate(widths[1:-1], 1)
         for below in (False, True)
     }
     for (column, _), port in ports.items():
         widths[column] = max(widths[column], (len(port) - 1) * measure.step + 1)
     starts = [*accumulate((width + gap for width, gap in zip(widths, gaps, strict=False)), initial=0)]
+    shifts = Shifts(len(starts))
     offsets: dict[tuple[int, int], int] = {}  # (piece, column) -> distance of the line's end from the word's start
     for (column, _), port in ports.items():
         first = (widths[column] - (len(port) - 1) * measure.step - 1) // 2
@@ -279,19 +293,26 @@ def plan(words: list[int], pieces: list[Piece], word_widths: Sequence[int], meas
     def x_of(index: int, column: int) -> int:
         if column == 0:
             return widths[0]
-        return starts[column] + (-1 if column == edge else offsets[index, column])
+        return starts[column] + shifts[column] + (-1 if column == edge else offsets[index, column])
+
+    def height(index: int) -> float:
+        return pieces[index].level or inf  # a root arrow comes down through all others
+
+    for columns in ending.values():
+        for members in columns:
+            members.sort(key=height, reverse=True)
+    heights = {
+        below: Heights([height(members[0]) if members else 0 for members in columns])
+        for below, columns in ending.items()
+    }
 
     def stretch(index: int) -> tuple[int, int, int]:
         """Return the longest part of a piece that no higher one comes down through: its two ends, its right column."""
         piece = pieces[index]
         ends = [(x_of(index, piece.left), piece.left), (x_of(index, piece.right), piece.right)]
-        ends += [
-            (x_of(other, column), column)
-            for other, above in enumerate(pieces)
-            if above.below == piece.below and (above.level == 0 or above.level > piece.level)
-            for column in {above.dependent, above.head}
-            if piece.left < column < piece.right
-        ]
+        for column in heights[piece.below].above(piece.level, piece.left + 1, piece.right - 1):
+            higher = takewhile(lambda other: height(other) > piece.level, ending[piece.below][column])
+            ends += [(x_of(other, column), column) for other in higher]
         ends.sort()
         (x, _), (end, column) = max(
             (part for part in pairwise(ends) if part[0][1] != part[1][1]), key=lambda part: part[1][0] - part[0][0]
@@ -299,8 +320,8 @@ def plan(words: list[int], pieces: list[Piece], word_widths: Sequence[int], meas
         return x, end, column
 
     def widen(column: int, missing: int) -> None:
-        for later in range(column, len(starts) if missing > 0 else 0):
-            starts[later] += missing
+        if missing > 0:
+            shifts.move(column, missing)
 
     # Widening never shortens a stretch, so one pass from the lowest arcs to the highest is enough.
     text_widths = [measure.text_width(piece.text) for piece in pieces]
@@ -324,8 +345,10 @@ def plan(words: list[int], pieces: list[Piece], word_widths: Sequence[int], meas
     return Line(
         words=words,
         pieces=pieces,
-        width=max(starts[edge] + widths[edge], *(dependent_x[i] + (text_widths[i] + 1) // 2 for i in roots), 0),
-        centres=[starts[column] + widths[column] // 2 for column in range(1, edge)],
+        width=max(
+            starts[edge] + shifts[edge] + widths[edge], *(dependent_x[i] + (text_widths[i] + 1) // 2 for i in roots), 0
+        ),
+        centres=[starts[column] + shifts[column] + widths[column] // 2 for column in range(1, edge)],
         head_x=[x_of(index, piece.head) for index, piece in enumerate(pieces)],
         dependent_x=dependent_x,
         label_x=[
@@ -335,13 +358,12 @@ def plan(words: list[int], pieces: list[Piece], word_widths: Sequence[int], meas
     )
 
 
-def _ports(column: int, pieces: Sequence[Piece], *, below: bool, most: int) -> list[list[int]]:
-    """Group the pieces that end at a word, on one side of it, by the point where they end, from left to right.
+def _ports(column: int, pieces: Sequence[Piece], mine: Sequence[int], *, most: int) -> list[list[int]]:
+    """Group the pieces (``mine``) that end at a word, on one side of it, by the point where they end, left to right.
 
     The higher an arc, the nearer to the middle it ends: so arcs of one word never cut each other. If there are more
     than `most`, those that leave the word side by side share a point.
     """
-    mine = [i for i, piece in enumerate(pieces) if column in (piece.head, piece.dependent) and piece.below == below]
     lefts = sorted((i for i in mine if pieces[i].level and pieces[i].right == column), key=lambda i: pieces[i].level)
     roots = [i for i in mine if pieces[i].level == 0]
     rights = sorted((i for i in mine if pieces[i].level and pieces[i].left == column), key=lambda i: -pieces[i].level)

@@ -4,8 +4,9 @@ Non-projective arcs are double lines, in colour too if wanted, so they also stan
 analyses, what only the first has is marked − and above the words, what only the second has is marked + and below them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 from tanglewood.show import LEAST_COLUMNS
@@ -24,6 +25,7 @@ from tanglewood.show.layout import (
     runs_right_to_left,
     tree_arcs,
 )
+from tanglewood.show.tracks import Track
 from tanglewood.treebank.tree import Tree
 
 MEASURE = Measure(gap=2, step=2, pad=1, text_width=cells, arrow=1)
@@ -78,14 +80,16 @@ def draw(
     words = [_one_way(clean(form)) for form in forms]
     marks = None if tags is None else [_one_way(clean(tag)) for tag in tags]
     forced = column is False or (column is None and other is not None)
-    rows = None if column else _in_lines(words, tree, other, marks, width, forced=forced)
+    rows: Iterable[Row] | None = None if column else _in_lines(words, tree, other, marks, width, forced=forced)
     if rows is None:
         rows = _vertical(words, tree, other, marks, width)
     if other is not None:
         legend = [
             (f"{SIGNS[part]} only {clean(name)}", part) for part, name in zip((FIRST, SECOND), names, strict=True)
         ]
-        rows += [[], *([(text if width is None else _clip(text, width), COLOURS[part])] for text, part in legend)]
+        rows = chain(
+            rows, [[]], ([(text if width is None else _clip(text, width), COLOURS[part])] for text, part in legend)
+        )
     return "\n".join(_paint(row, colour=colour) for row in rows)
 
 
@@ -155,10 +159,11 @@ class _Canvas:
         if before:
             self.text[y, x] = (before + " ", colour)
 
-    def cells(self, width: int) -> list[Row]:
-        """Return the rows: for each cell what is there and in which colour."""
-        height = 1 + max((y for y, _ in (*self.lines, *self.text)), default=-1)
-        return [[self._cell(y, x) for x in range(width)] for y in range(height)]
+    def cells(self, width: int) -> Iterator[Row]:
+        """Yield the rows: for each cell what is there and in which colour."""
+        height = 1 + max((y for y, _ in chain(self.lines, self.text)), default=-1)
+        for y in range(height):
+            yield [self._cell(y, x) for x in range(width)]
 
     def _cell(self, y: int, x: int) -> tuple[str, str]:
         if (y, x) in self.text:
@@ -219,7 +224,7 @@ def _horizontal(line: Line, texts: Sequence[Sequence[str]], *, compared: bool) -
 
 def _vertical(
     words: Sequence[str], tree: Tree, other: Tree | None, tags: Sequence[str] | None, width: int | None
-) -> list[Row]:
+) -> Iterator[Row]:
     """Draw one word per line with the tree on its left: one vertical line for each head leads to its dependents.
 
     Where the other tree has another head, label and head of both are on the right.
@@ -244,11 +249,15 @@ def _vertical(
 
     canvas = _Canvas()
     pens = [_Pen(word in nonprojective, MARKED * (word in nonprojective)) for word in range(len(heads))]
-    # Single lines are drawn later: a piece that leads to any projective arc is single.
-    for word in sorted(range(1, len(heads)), key=lambda word: word not in nonprojective):
+    # The line to the farthest dependent passes all others. Single lines are drawn later: a piece that leads to any
+    # projective arc is single.
+    farthest: dict[tuple[bool, int, bool], int] = {}
+    for word in sorted(range(1, len(heads)), key=lambda word: abs(word - heads[word])):
         if heads[word] in combs:
-            x = column[heads[word]]
-            canvas.line((heads[word] - 1, x), (word - 1, x), pens[word])
+            farthest[word not in nonprojective, heads[word], word > heads[word]] = word
+    for _, word in sorted(farthest.items()):
+        x = column[heads[word]]
+        canvas.line((heads[word] - 1, x), (word - 1, x), pens[word])
     for word in range(1, len(heads)):
         mine = column.get(word, end)
         if heads[word] in column:
@@ -256,15 +265,13 @@ def _vertical(
         canvas.line((word - 1, mine), (word - 1, end), _Pen(), under=True)
         canvas.write(word - 1, mine - (word in combs), "►", pens[word].colour)
 
-    rows = []
     for word, (row, form, tag, label) in enumerate(zip(canvas.cells(end + 1), *texts, strict=True), 1):
         rest = f" {word:{digits}} {_pad(form, widths[0])}  {_pad(tag, widths[1])}{'  ' if tags else ''}"
         pointer = "" if heads[word] in column else f" ←{heads[word]}"
         if width is not None:
             rest = _clip(rest, width - end - 1 - len(pointer))
             label = _clip(label, width - end - 1 - len(pointer) - cells(rest))  # noqa: PLW2901
-        rows.append([*row, (rest, ""), (label + pointer, pens[word].colour)])
-    return rows
+        yield [*row, (rest, ""), (label + pointer, pens[word].colour)]
 
 
 def _labels(tree: Tree, other: Tree | None) -> list[str]:
@@ -291,14 +298,13 @@ def _combs(heads: Sequence[int], room: int) -> dict[int, int]:
     for node in order:
         order.extend(dependents[node])
     result: dict[int, int] = {}
-    taken = [0] * (room + 1)  # per column a bit set of rows
+    tracks = [Track() for _ in range(room + 1)]  # one a column
     for node in reversed(order[1:]):
         if dependents[node]:
-            rows = (2 << max(node, dependents[node][-1])) - (1 << min(node, dependents[node][0]))
+            rows = min(node, dependents[node][0]), max(node, dependents[node][-1]) + 1
             first = 1 + max((result.get(dependent, 0) for dependent in dependents[node]), default=0)
-            level = next((level for level in range(first, room + 1) if not taken[level] & rows), None)
+            level = next((level for level in range(first, room + 1) if tracks[level].take(*rows)), None)
             if level is not None:
-                taken[level] |= rows
                 result[node] = level
     return result
 

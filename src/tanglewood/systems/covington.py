@@ -12,6 +12,7 @@ from array import array
 from typing import ClassVar
 
 from tanglewood.core.oracle import LossOracle, Oracle, leftmost_dependents
+from tanglewood.core.short import ends_of
 from tanglewood.core.state import State
 from tanglewood.core.system import FrontArcSystem, Move, Option, TransitionSystem, arc_move, options_of
 from tanglewood.errors import ConfigError
@@ -183,9 +184,10 @@ class Covington(FrontArcSystem):
     def _finish(self, s: State) -> None:
         self._hang_left_over(s)
 
-    def aside(self, s: State) -> list[tuple[int, int]]:
+    def aside(self, s: State, short: bool = False) -> list[tuple[int, int]]:
         """Return the skipped nodes, between i and j."""
-        return [(node, -1) for node in range(s.depth, s.n + 1 - s.n_buffer)]
+        nodes = range(s.depth, s.n + 1 - s.n_buffer)
+        return [(node, -1) for node in (ends_of(nodes) if short else nodes)]
 
     def training_oracle(self) -> str:
         """Return the dynamic oracle, which exists only without a bound, or else the static one."""

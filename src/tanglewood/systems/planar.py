@@ -12,46 +12,19 @@ from typing import ClassVar
 from tanglewood.core.oracle import Oracle
 from tanglewood.core.state import State
 from tanglewood.core.system import FrontArcSystem, Move, arc_move
-from tanglewood.treebank.measures import crossing_pairs
+from tanglewood.treebank.measures import two_planes, zeros
 
 SHIFT, LEFT_ARC, RIGHT_ARC, REDUCE, SWITCH = range(5)
-
-
-def two_planes(heads: array[int]) -> list[int] | None:
-    """Return for every dependent the plane, 0 or 1, of its arc so that no arcs of a plane cross; None if impossible.
-
-    Arcs from 0 are not drawn. Arcs that cross nothing lie in plane 0.
-    """
-    crossed: list[list[int]] = [[] for _ in heads]
-    for one, other in crossing_pairs(heads, False, 0):
-        crossed[one].append(other)
-        crossed[other].append(one)
-    plane = [-1] * len(heads)
-    for first in range(len(heads)):
-        if plane[first] >= 0:
-            continue
-        plane[first] = 0
-        agenda = [first]
-        while agenda:
-            arc = agenda.pop()
-            for other in crossed[arc]:
-                if plane[other] < 0:
-                    plane[other] = 1 - plane[arc]
-                    agenda.append(other)
-                elif plane[other] == plane[arc]:
-                    return None
-    return plane
 
 
 class StaticOracle(Oracle):
     """Make the arcs of the active plane, REDUCE to get at more, SWITCH if the other plane has some, else SHIFT."""
 
     def _prepare(self) -> None:
-        planes = two_planes(self.heads) if self.system.n_moves > SWITCH else [0] * (self.n + 1)
-        self.drawable = planes is not None
-        if planes is None:
+        self.plane = two_planes(self.heads) if self.system.n_moves > SWITCH else zeros(self.n + 1)
+        self.drawable = len(self.plane) > 0
+        if not self.drawable:
             return
-        self.plane = array("i", planes)
         nodes = array("i", [*range(self.n + 1), *range(self.n + 1)])
         # By plane: the leftmost dependent of each word, or the word itself.
         self.leftmost = memoryview(nodes).cast("B").cast("i", (2, self.n + 1))

@@ -32,11 +32,18 @@ def maximal_projective_components(heads: Sequence[int]) -> list[int]:
     oracle.bind(heads)
     s = State(len(heads) - 1)
     oracle.reaches_gold(s)
-    components = []
+    built = [-1, *s.word_heads()]
+    components = [-1] * len(heads)
     for node in range(len(heads)):
-        while s.heads[node] >= 0:
-            node = s.heads[node]  # noqa: PLW2901 - climbs to the root of its fragment
-        components.append(node)
+        top = node
+        path = []
+        while components[top] < 0 <= built[top]:  # up to the root of its fragment, or a node whose component is known
+            path.append(top)
+            top = built[top]
+        if components[top] < 0:
+            components[top] = top
+        for below in path:
+            components[below] = components[top]
     return components
 
 

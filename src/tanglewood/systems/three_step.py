@@ -16,6 +16,7 @@ from array import array
 from typing import ClassVar
 
 from tanglewood.core.oracle import Oracle
+from tanglewood.core.short import GAP, ends_of
 from tanglewood.core.state import State
 from tanglewood.core.system import FRONT, Move, Option, Phase, TransitionSystem, arc_move, options_of
 from tanglewood.systems.arc_eager import ArcEager
@@ -199,10 +200,13 @@ class ThreeStep(TransitionSystem):
                 self._fill(s, 0, s.n)
                 s.aside_depth = 0
 
-    def aside(self, s: State) -> list[tuple[int, int]]:
+    def aside(self, s: State, short: bool = False) -> list[tuple[int, int]]:
         """Return θ: the open valencies with their labels, in the paper's order."""
-        valencies = [(s.aside[i], s.aside_labels[i]) for i in range(s.aside_depth)]
-        return valencies if s.phase == LEFT_PASS else valencies[::-1]
+        places = range(s.aside_depth)
+        if s.phase != LEFT_PASS:
+            places = places[::-1]
+        shown = ends_of(places) if short else places
+        return [(GAP, -1) if i == GAP else (s.aside[i], s.aside_labels[i]) for i in shown]
 
     def max_steps(self, n: int) -> int:
         """Return the first system's bound plus 6n: in either pass a word is put, taken and shifted at most once."""

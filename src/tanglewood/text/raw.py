@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 from tanglewood.errors import FormatError
@@ -78,21 +79,23 @@ def surface_tokens(sentence: Sentence) -> Iterator[tuple[str, tuple[str, ...], s
     """Yield the surface of each token, its words, and the white space after it."""
     words = sentence.words
     done = 0
+    space = partial(_space, sentence)
     for low, high, surface, misc in (*multiword_ranges(sentence), (len(words) + 1, len(words), "", "")):
         for word in words[done : low - 1]:
-            yield word[FORM], (word[FORM],), _space(word[MISC])
+            yield word[FORM], (word[FORM],), space(word[MISC])
         if surface:
-            yield surface, tuple(word[FORM] for word in words[low - 1 : high]), _space(misc)
+            yield surface, tuple(word[FORM] for word in words[low - 1 : high]), space(misc)
         done = high
 
 
-def _space(misc: str) -> str:
+def _space(sentence: Sentence, misc: str) -> str:
     for part in misc.split("|"):
         if part == "SpaceAfter=No":
             return ""
         if part.startswith("SpacesAfter="):
             space = ESCAPE.sub(lambda match: ESCAPES.get(match[0], match[0]), part.removeprefix("SpacesAfter="))
             if space.strip():
-                raise FormatError(f"{part!r} is no white space; it should be made of \\s, \\t, \\r and \\n")
+                problem = f"{part!r} is no white space; it should be made of \\s, \\t, \\r and \\n"
+                raise sentence.located(FormatError(problem))
             return space
     return " "

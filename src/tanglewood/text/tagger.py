@@ -39,7 +39,6 @@ from tanglewood.ml.encoder import (
 from tanglewood.ml.kernels import kernels_for
 from tanglewood.ml.products import linear
 from tanglewood.ml.vocabulary import Numbers, Vocabulary
-from tanglewood.ml.word_features import pieces
 from tanglewood.ml.words import Word, untagged
 from tanglewood.text.lemmas import apply_rule, is_rule, lemma_rule
 from tanglewood.treebank.sentence import Sentence
@@ -54,7 +53,6 @@ SPARSE = tuple(f"embed.{feature}" for feature in EMBEDDED)
 BIAS = "output.bias"
 SIZES = (128, 64)  # of the vectors of words, and of the outputs of LSTMs
 LEAST_RULE = 2  # fewest occurrences of a rule for lemmas that is kept
-MOST_REMEMBERED = 100_000  # most forms whose pieces are kept
 MOST_CANDIDATES, MOST_BEHIND = 5, 9.0  # candidates for the tag of a word, and how far they may be behind the best
 
 
@@ -182,8 +180,6 @@ class TagWorker:
         if not sentences:
             return []
         tagger = self._tagger
-        if pieces.cache_info().currsize > MOST_REMEMBERED:
-            pieces.cache_clear()
         contexts, begins = self._contexts.of([list(map(untagged, forms)) for forms in sentences])
         scores = linear(self._kernels, contexts, tagger.parameters[OUTPUT], tagger.parameters[BIAS])
         upos, xpos, feats, rules = (tagger.classes[column] for column in COLUMNS)

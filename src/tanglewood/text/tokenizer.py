@@ -26,6 +26,7 @@ from tanglewood.text.raw import GoldText, Token, training_text
 from tanglewood.text.sentences_core import SentenceScanner
 from tanglewood.text.tokenizer_learning import Teacher
 from tanglewood.text.tokens_core import TokenScanner
+from tanglewood.treebank.memo import Memo
 from tanglewood.treebank.sentence import Sentence
 
 RARE = 0.001  # tokens must end between two classes in a larger share of cases for a cut there to be considered
@@ -33,7 +34,7 @@ COMMON = 2  # how often a word must occur in lowercase to count as common
 MARGIN, MOST = 1.0, 0.02  # by how much the right answer should lead, and the largest step of a weight
 LEAST, UPDATES = 0.01, 2  # share of the largest weight, and number of updates, below which a weight is dropped
 THRESHOLDS = [step / 20 for step in range(-12, 13)]
-MOST_REMEMBERED = 100_000  # most tokens whose words are kept
+MOST_BYTES = 64 << 20  # of tokens whose words are kept: about 100,000
 BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 LINE_BREAK = re.compile(r"\S[^\S\n]*\n[^\S\n]*\S")
 JOINT = re.compile(r"\d[ \u00a0\u2009\u202f]\d")
@@ -63,7 +64,7 @@ class Tokenizer:
         self.threshold: float = settings["threshold"]
         self._tables = load_tables(arrays, settings["scales"], dict.fromkeys(TABLES, 1))
         self._characters = Characters()
-        self._words: dict[str, tuple[str, ...]] = {}
+        self._words = Memo(self._split, MOST_BYTES)
 
     @classmethod
     def learn(
@@ -151,6 +152,10 @@ class Tokenizer:
         sentences.scan()
         return *tokens.found(), sentences
 
+    def _split(self, form: str) -> tuple[str, ...]:
+        """Return the words of a token, none if that depends on its context."""
+        return () if self.multiword.is_unsure(form) else self.multiword.split(form)
+
     def _sentences(
         self, text: str, starts: array[int], ends: array[int], scanner: SentenceScanner
     ) -> list[list[Token]]:
@@ -161,13 +166,7 @@ class Tokenizer:
         last = scanner.ends()
         for k, (start, end) in enumerate(zip(starts, ends, strict=True)):
             form = text[start:end]
-            words = known.get(form)
-            if words is None:
-                if len(known) >= MOST_REMEMBERED:
-                    known.clear()
-                words = known[form] = () if self.multiword.is_unsure(form) else self.multiword.split(form)
-            if not words:
-                words = self.multiword.several(form) if scanner.is_several(k) else (form,)
+            words = known[form] or (self.multiword.several(form) if scanner.is_several(k) else (form,))
             tokens.append(Token(start, end, words))
             if last[k]:
                 sentences.append(tokens)

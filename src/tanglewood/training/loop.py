@@ -13,7 +13,8 @@ from typing import Any
 
 from tanglewood.core.actions import Actions
 from tanglewood.core.system import TransitionSystem
-from tanglewood.decoders import make_decoder
+from tanglewood.decoders import MOST_MEMORY, make_decoder
+from tanglewood.decoders.limits import table_memory, too_long
 from tanglewood.errors import ConfigError, ModelError
 from tanglewood.learners import learner_class
 from tanglewood.learners.base import Example, Learner, Model, StackedTree
@@ -102,6 +103,8 @@ class Training:
     def lesson(self) -> Lesson:
         """The examples, and what they are examples of."""
         trees = [sentence.tree for sentence in self.train]
+        if self.config.search:
+            self._check_sizes()
         warnings = _rare_arcs(trees)
         scheme: Scheme | None = None
         if self.config.pseudo_projective:
@@ -129,6 +132,14 @@ class Training:
         if columns.empty:
             warnings.append(f"the training data has no {', '.join(columns.empty)}: the parser will not use them")
         return Lesson(actions, examples, scheme, [name for name in OPTIONAL if name not in columns.empty], warnings)
+
+    def _check_sizes(self) -> None:
+        """Raise a LimitError if the tables of a sentence are too large to learn from it."""
+        for sentence in self.train:
+            needed = table_memory(len(sentence), sums=True)
+            if needed > MOST_MEMORY:
+                remedy = "the sentence should be left out or broken up"
+                raise sentence.located(too_long(len(sentence), needed, MOST_MEMORY, remedy))
 
     @property
     def actions(self) -> Actions:

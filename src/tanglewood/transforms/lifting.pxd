@@ -1,3 +1,9 @@
+cimport cython
+
 cdef bint _is_nonprojective(int[::1] heads, int head, int dependent) noexcept nogil
-cdef int _smallest(int[::1] heads, int[::1] nonprojective, int n) noexcept nogil
-cdef void _lift(int[::1] heads, int[::1] nonprojective, int[::1] passed, int n) noexcept nogil
+
+@cython.locals(left=int)
+cdef tuple _ranked(int head, int dependent)
+
+@cython.locals(dependent=int, head=int, other=int)
+cdef object _lift(int[::1] heads, int[::1] nonprojective, int[::1] passed, int n)

@@ -1,6 +1,7 @@
 """Makes trees projective by moving dependents up (Nivre & Nilsson 2005), compiled."""
 
 from array import array
+from heapq import heapify, heappop, heappush
 
 from tanglewood.errors import TreeError
 from tanglewood.treebank.measures import offender
@@ -32,36 +33,39 @@ def lift_and_mark(heads: "array[int]") -> "tuple[array[int], array[int]]":
 def _lift(heads: "array[int]", nonprojective: "array[int]", passed: "array[int]", n: int) -> None:
     # The loop ends: 0 dominates every word, so an arc from 0 is never non-projective and every arc found here has a
     # head with a head; and each lift makes the depths of the words sum to less.
+    waiting: list[tuple[int, int, int]] = []  # a heap of non-projective arcs: length, left end, dependent
     for dependent in range(1, n + 1):
-        nonprojective[dependent] = _is_nonprojective(heads, heads[dependent], dependent)
-    dependent = _smallest(heads, nonprojective, n)
-    while dependent > 0:
+        if _is_nonprojective(heads, heads[dependent], dependent):
+            nonprojective[dependent] = 1
+            waiting.append(_ranked(heads[dependent], dependent))
+    if not waiting:
+        return
+    heapify(waiting)
+    dependents: list[list[int]] = [[] for _ in range(n + 1)]
+    for dependent in range(1, n + 1):
+        dependents[heads[dependent]].append(dependent)
+    while waiting:
+        dependent = heappop(waiting)[2]
         head = heads[dependent]
         passed[head] = 1
         heads[dependent] = heads[head]
+        dependents[heads[head]].append(dependent)
         nonprojective[dependent] = _is_nonprojective(heads, heads[dependent], dependent)
+        if nonprojective[dependent]:
+            heappush(waiting, _ranked(heads[dependent], dependent))
         # Only the old head dominates less than before, so only its arcs can become non-projective; none becomes
         # projective, for no word ever dominates more.
-        for other in range(1, n + 1):
-            if heads[other] == head and not nonprojective[other]:
-                nonprojective[other] = _is_nonprojective(heads, head, other)
-        dependent = _smallest(heads, nonprojective, n)
+        dependents[head] = [other for other in dependents[head] if heads[other] == head]
+        for other in dependents[head]:
+            if not nonprojective[other] and _is_nonprojective(heads, head, other):
+                nonprojective[other] = 1
+                heappush(waiting, _ranked(head, other))
 
 
-def _smallest(heads: "array[int]", nonprojective: "array[int]", n: int) -> int:
-    """Return the dependent of the shortest, then leftmost, arc that is marked non-projective; 0 if there is none."""
-    best = 0
-    best_length = n + 1
-    best_left = n + 1
-    for dependent in range(1, n + 1):
-        if nonprojective[dependent]:
-            left = min(heads[dependent], dependent)
-            length = max(heads[dependent], dependent) - left
-            if length < best_length or (length == best_length and left < best_left):
-                best = dependent
-                best_length = length
-                best_left = left
-    return best
+def _ranked(head: int, dependent: int) -> tuple[int, int, int]:
+    """Return an arc with its length and left end first: no two arcs of a tree have both in common."""
+    left = min(head, dependent)
+    return max(head, dependent) - left, left, dependent
 
 
 def _is_nonprojective(heads: "array[int]", head: int, dependent: int) -> bool:

@@ -61,7 +61,7 @@ class Scheme:
         if clashes := self.clashes(labels):
             raise ConfigError(
                 f"label {clashes[0]!r} contains the separator {self.separator!r} or the path mark {self.mark!r} of the "
-                f"pseudo-projective scheme; choose others, or let fitting_scheme choose"
+                "pseudo-projective scheme; choose others (--separator, --mark; in Python fitting_scheme finds some)"
             )
 
     def decorate(self, decoration: Decoration) -> str:

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, NoReturn, Protocol
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, Protocol
 
 from tanglewood.errors import ConfigError, FormatError, LocatedError
-from tanglewood.files import DAMAGED, READ_SIZE, Source, check_source, damaged, is_standard_output, opened, writing
-from tanglewood.treebank.scan import block_ends
+from tanglewood.files import Source, check_source, is_standard_output, opened, writing
+from tanglewood.treebank.blocks import MAX_SENTENCE, Block, checked_limit, read_blocks
 from tanglewood.treebank.sentence import BLANK, BOM, ID, SPAN_PLACE, Sentence, comment_value, number_of, scan_block
 
 if TYPE_CHECKING:
@@ -21,23 +21,30 @@ CONLLU_COMMENT = re.compile(r"#\s*(text\s*=|newdoc\b|newpar\b|global\.columns\b)
 
 
 def read(
-    source: Source, *, on_error: Callable[[LocatedError], object] | None = None, trees: bool = True
+    source: Source,
+    *,
+    on_error: Callable[[LocatedError], object] | None = None,
+    trees: bool = True,
+    max_sentence: int = MAX_SENTENCE,
 ) -> Iterator[Sentence]:
     """Read the sentences of a file one by one: a path, "-" for standard input, or a binary file; gzip and xz too.
 
     A malformed sentence raises a FormatError, one whose heads do not form a tree a TreeError; with ``on_error`` that is
     called with the error instead, the sentence is left out and reading continues. Compressed data that breaks off
     always raises. With ``trees=False`` heads may be missing ("_") or not form a tree. The first sentence shows whether
-    the file is CoNLL-U or CoNLL-X. Several roots are legal.
+    the file is CoNLL-U or CoNLL-X. Several roots are legal. A sentence of more than ``max_sentence`` bytes is
+    malformed, so that a file without blank lines, or a line without end, does not fill the memory.
     """
     check_source(source)
-    return _read(source, on_error, trees=trees)
+    return _read(source, on_error, trees=trees, max_sentence=checked_limit(max_sentence))
 
 
-def _read(source: Source, on_error: Callable[[LocatedError], object] | None, *, trees: bool) -> Iterator[Sentence]:
+def _read(
+    source: Source, on_error: Callable[[LocatedError], object] | None, *, trees: bool, max_sentence: int
+) -> Iterator[Sentence]:
     format_: str | None = None
     with opened(source) as (stream, name):
-        for number, block in chain.from_iterable(batch.blocks for batch in _batches(stream, name)):
+        for number, block in chain.from_iterable(read_blocks(stream, name, max_sentence)):
             try:
                 sentence, surely_conllu = parse_block(block, name, number)
                 if trees:
@@ -59,7 +66,7 @@ class Batch(NamedTuple):
     """Blocks of sentences of a file that were read at once, each with the number of its first line."""
 
     file: str
-    blocks: list[tuple[int, bytes]]
+    blocks: list[Block]
 
     def tagged(self, tagging: "Filling") -> "list[Sentence | LocatedError]":
         """Return the sentences, with tags filled in if that was asked for, and the errors of malformed ones."""
@@ -81,49 +88,17 @@ class Filling(Protocol):
         """Return the sentences with their tags, and errors as they are."""
 
 
-def read_batches(source: Source) -> Iterator[Batch]:
+def read_batches(source: Source, *, max_sentence: int = MAX_SENTENCE) -> Iterator[Batch]:
     """Read the blocks of sentences without looking into them; :func:`parse_block` does that."""
     with opened(source) as (stream, name):
-        yield from _batches(stream, name)
-
-
-def _batches(stream: BinaryIO, name: str) -> Iterator[Batch]:
-    """Yield the blocks of sentences: from a file many at a time, from a pipe as many as are there.
-
-    Blank lines go with the sentence before them. From a pipe a sentence comes as soon as its blank line is there, since
-    the writer may be waiting for our answer; further blank lines then go with the sentence after them.
-    """
-    at_once = not stream.seekable()
-    read_some: Callable[[int], bytes] = getattr(stream, "read1", stream.read)
-    data = b""
-    number = 1
-    more = True
-    failure: Exception | None = None
-    while more:
-        try:
-            fresh = read_some(max(READ_SIZE, len(data)))
-            more = bool(fresh)
-            data += fresh
-            if more and not at_once and len(data) < READ_SIZE:
-                continue
-        except DAMAGED as error:
-            failure = error
-        skip = len(BOM) if number == 1 and data.startswith(BOM) else 0
-        start = 0
-        blocks = []
-        for end, lines in block_ends(data, skip, at_once, not more):
-            blocks.append((number, data[start:end]))
-            number += lines
-            start = end
-        data = data[start:]
-        if blocks:
+        for blocks in read_blocks(stream, name, checked_limit(max_sentence)):
             yield Batch(name, blocks)
-        if failure is not None:
-            raise damaged(failure, name, number + data.count(b"\n")) from failure
 
 
-def parse_block(data: bytes, name: str, start: int) -> tuple[Sentence, bool]:
+def parse_block(data: bytes | FormatError, name: str, start: int) -> tuple[Sentence, bool]:
     """Return the sentence of a block whose first line has the number ``start``, and whether it can only be CoNLL-U."""
+    if isinstance(data, FormatError):
+        raise data
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -265,8 +240,12 @@ def convert(sentence: Sentence, to: str) -> Sentence:
         raise ConfigError(f"unknown format {to!r}; the formats are {', '.join(FORMATS)}")
     if to == sentence.format:
         return sentence
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for word in sentence.words:
+        if any("\r" in column for column in word):
+            problem = f"a column of word {word[ID]} holds a carriage return, which should only end a line: {word!r}"
+            line = sentence.line_of(len(rows) + 1)
+            raise FormatError(problem, file=sentence.file, line=line, sent_id=sentence.sent_id)
         number, form, lemma, coarse, fine, feats, head, label, ninth, tenth = word
         if to == "conllx":
             form, lemma = form.replace(" ", "_"), lemma.replace(" ", "_")
@@ -276,6 +255,9 @@ def convert(sentence: Sentence, to: str) -> Sentence:
             projective = [f"{key}={value}" for key, value in (("PHEAD", ninth), ("PDEPREL", tenth)) if value != "_"]
             ninth, tenth = "_", "|".join(projective) or "_"
         rows.append((number, form, lemma, coarse, fine, feats, head, label, ninth, tenth))
-    converted = Sentence.build(rows, sentence.comments if to == "conllu" else (), to)
+    try:
+        converted = Sentence.build(rows, sentence.comments if to == "conllu" else (), to)
+    except FormatError as error:
+        raise sentence.located(error) from None
     converted.file, converted.line = sentence.file, sentence.line
     return converted

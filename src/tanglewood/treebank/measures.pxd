@@ -30,12 +30,30 @@ cdef int _sum(int[::1] fenwick, int place) noexcept nogil
 )
 cpdef object arc_degrees_2006(int[::1] heads)
 
-@cython.locals(
-    n=int, node=int, word=int, other=int, last=int, pairs=list, opening="int[::1]", next_opening="int[::1]",
-    closing="int[::1]", next_closing="int[::1]", first="int[::1]", following="int[::1]", before="int[::1]",
-    behind="int[::1]",
-)
 cpdef list crossing_pairs(int[::1] heads, bint with_root, int limit)
+
+@cython.locals(n=int, word=int, smallest=int, above="int[::1]", sides="int[::1]", out="int[::1]", marks="int[::1]")
+cpdef object two_planes(int[::1] heads)
+
+@cython.locals(top=int, side=int, parent=int, rest=int)
+cdef int _top(int[::1] above, int[::1] sides, int node) noexcept nogil
+
+@cython.locals(first=int, second=int)
+cdef bint _part(int[::1] above, int[::1] sides, int one, int other) noexcept nogil
+
+@cython.locals(
+    n=int, node=int, word=int, other=int, last=int, opening="int[::1]", next_opening="int[::1]", closing="int[::1]",
+    next_closing="int[::1]", first="int[::1]", following="int[::1]", before="int[::1]", behind="int[::1]",
+)
+cdef bint _sweep(
+    int[::1] heads, bint with_root, int limit, list pairs, int[::1] above, int[::1] sides
+) except -1
+
+@cython.locals(
+    n=int, word=int, left=int, right=int, seen=int, total="long long", by_right="int[::1]", next_right="int[::1]",
+    fenwick="int[::1]", ended="int[::1]",
+)
+cpdef long long count_crossing_pairs(int[::1] heads, bint with_root) except -1
 
 @cython.locals(n=int, word=int, node=int, place=int, out="int[::1]", enter="int[::1]", leave="int[::1]")
 cpdef object block_counts(int[::1] heads)

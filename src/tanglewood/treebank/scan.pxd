@@ -2,27 +2,34 @@ cimport cython
 
 cdef int FIELDS, TAB, NEWLINE, RETURN, SPACE, ZERO, UNDERSCORE, MISSING, TOO_LARGE
 
-cdef int _find(const unsigned char[::1] data, int byte, int start, int end) noexcept nogil
+cdef Py_ssize_t _find(const unsigned char[::1] data, int byte, Py_ssize_t start, Py_ssize_t end) noexcept nogil
 
-cdef int _column(const unsigned char[::1] data, int start, int end, int steps) noexcept nogil
+cdef Py_ssize_t _column(const unsigned char[::1] data, Py_ssize_t start, Py_ssize_t end, int steps) noexcept nogil
 
-@cython.locals(i=int)
-cdef bint _is_blank(const unsigned char[::1] data, int start, int end) noexcept nogil
+@cython.locals(i=Py_ssize_t)
+cdef bint _is_blank(const unsigned char[::1] data, Py_ssize_t start, Py_ssize_t end) noexcept nogil
 
-@cython.locals(i=int, value=int)
-cpdef int decimal(const unsigned char[::1] data, int start, int end) noexcept nogil
+@cython.locals(i=Py_ssize_t, value=int)
+cpdef int decimal(const unsigned char[::1] data, Py_ssize_t start, Py_ssize_t end) noexcept nogil
 
-@cython.locals(size=int, start=int, end=int, lines=int, begun=bint, ended=bint)
-cpdef list block_ends(const unsigned char[::1] data, int skip, bint at_once, bint whole)
+cdef class BlockFinder:
+    cdef bint at_once, begun, ended, said
+    cdef Py_ssize_t line
+    cdef public Py_ssize_t seen
+    cdef readonly Py_ssize_t lines
+    @cython.locals(size=Py_ssize_t, begin=Py_ssize_t, end=Py_ssize_t)
+    cpdef list ends(self, const unsigned char[::1] data, Py_ssize_t skip, bint whole)
+    cpdef object drop(self, const unsigned char[::1] data, Py_ssize_t count)
 
 @cython.locals(
-    size=int, stop=int, place=int, newline=int, end=int, form=int, head=int, label=int, deps=int, misc=int,
-    is_missing=bint, spans="int[::1]", heads="int[::1]",
+    size=Py_ssize_t, stop=Py_ssize_t, place=Py_ssize_t, newline=Py_ssize_t, end=Py_ssize_t, form=Py_ssize_t,
+    head=Py_ssize_t, label=Py_ssize_t, deps=Py_ssize_t, misc=Py_ssize_t, is_missing=bint, spans="long long[::1]",
+    heads="int[::1]",
 )
-cpdef tuple scan(const unsigned char[::1] data, int start, int n_lines)
+cpdef tuple scan(const unsigned char[::1] data, Py_ssize_t start, Py_ssize_t n_lines)
 
-@cython.locals(i=int)
-cpdef list slices(bytes data, int[::1] spans, int first, int last, int less)
+@cython.locals(i=Py_ssize_t)
+cpdef list slices(bytes data, long long[::1] spans, int first, int last, int less)
 
-@cython.locals(start=int, word=int)
-cpdef bytes with_arcs(bytes data, int[::1] spans, list heads, list labels)
+@cython.locals(start=Py_ssize_t, word=Py_ssize_t)
+cpdef bytes with_arcs(bytes data, long long[::1] spans, list heads, list labels)

@@ -13,23 +13,24 @@ try:
 except ModuleNotFoundError:
     from tanglewood.core.uncompiled import cython
 
+Bytes = bytes | bytearray
 FIELDS = 7
 TAB, NEWLINE, RETURN, SPACE, ZERO, UNDERSCORE = 9, 10, 13, 32, 48, 95
 MISSING = -2  # the head "_"
 TOO_LARGE = 2**31 - 1
 
 
-def _find(data: bytes, byte: int, start: int, end: int) -> int:
+def _find(data: Bytes, byte: int, start: int, end: int) -> int:
     """Return the first place of a byte, or ``end``."""
     if not cython.compiled:
-        place = data.find(byte, start, end)
+        place = data.find(b"%c" % byte, start, end)
         return end if place < 0 else place
     while start < end and data[start] != byte:
         start += 1
     return start
 
 
-def _column(data: bytes, start: int, end: int, steps: int) -> int:
+def _column(data: Bytes, start: int, end: int, steps: int) -> int:
     """Return where the column that is ``steps`` columns further on begins; ``end + 1`` if there is none."""
     for _ in range(steps):
         start = _find(data, TAB, start, end) + 1
@@ -38,7 +39,7 @@ def _column(data: bytes, start: int, end: int, steps: int) -> int:
     return start
 
 
-def _is_blank(data: bytes, start: int, end: int) -> bool:
+def _is_blank(data: Bytes, start: int, end: int) -> bool:
     """Whether there is nothing but white space."""
     for i in range(start, end):
         if data[i] != SPACE and (data[i] < TAB or data[i] > RETURN):
@@ -59,40 +60,71 @@ def decimal(data: bytes, start: int, end: int) -> int:
     return value if end - start < 10 else TOO_LARGE
 
 
-def block_ends(data: bytes, skip: int, at_once: bool, whole: bool) -> list[tuple[int, int]]:
-    """Return where each block that is surely complete ends, and how many lines it has.
+class BlockFinder:
+    """Finds where the blocks of a file end, in bytes of it that grow; however they grow, it looks at each once.
 
-    Blank lines go with the block before them; with ``at_once`` a block ends at its first blank line. ``skip`` bytes at
-    the beginning do not count. Unless the data is ``whole``, more will follow.
+    Blank lines go with the block before them; with ``at_once`` a block ends at its first blank line. ``seen`` is how
+    many of the bytes have been looked at, ``lines`` how many lines there are since the last block that was found.
     """
-    found = []
-    size = len(data)
-    start = lines = 0
-    begun = ended = False
-    while start < size:
-        end = _find(data, NEWLINE, start, size)
-        if end < size:
-            end += 1
-        elif not whole:
-            break
-        if not _is_blank(data, max(start, skip), end):
-            if ended:
-                found.append((start, lines))
-                lines = 0
-                ended = False
-            begun = True
-            lines += 1
-        else:
-            lines += 1
-            ended = begun
-            if at_once and ended:
-                found.append((end, lines))
-                lines = 0
-                begun = ended = False
-        start = end
-    if whole and begun:
-        found.append((size, lines))
-    return found
+
+    def __init__(self, at_once: bool) -> None:
+        self.at_once = at_once
+        self.line = 0  # where the first line begins whose end has not been seen
+        self.seen = self.lines = 0
+        self.begun = self.ended = False
+        self.said = False  # whether what was dropped of that line was not blank
+
+    def ends(self, data: Bytes, skip: int, whole: bool) -> list[tuple[int, int]]:
+        """Return where each further block that is surely complete ends, and how many lines it has.
+
+        ``data`` is what was given before, less what was dropped, and then more. ``skip`` bytes at its beginning do not
+        count. Unless it is the ``whole`` rest of the file, more will follow.
+        """
+        found = []
+        size = len(data)
+        while self.line < size:
+            begin = max(self.line, self.seen, skip)
+            end = _find(data, NEWLINE, self.seen, size)
+            self.seen = end
+            if end < size:
+                end += 1
+            elif not whole:
+                if self.ended and not _is_blank(data, begin, end):
+                    found.append((self.line, self.lines))
+                    self.lines = 0
+                    self.begun = self.ended = False
+                break
+            if self.said or not _is_blank(data, max(self.line, skip), end):
+                if self.ended:
+                    found.append((self.line, self.lines))
+                    self.lines = 0
+                    self.ended = False
+                self.begun = True
+                self.lines += 1
+            else:
+                self.lines += 1
+                self.ended = self.begun
+                if self.at_once and self.ended:
+                    found.append((end, self.lines))
+                    self.lines = 0
+                    self.begun = self.ended = False
+            self.said = False
+            self.line = self.seen = end
+        if whole and self.begun:
+            found.append((size, self.lines))
+        return found
+
+    @property
+    def passed(self) -> int:
+        """How many of the bytes surely belong to blocks that were found, or to the next one."""
+        return self.line if self.ended else self.seen
+
+    def drop(self, data: Bytes, count: int) -> None:
+        """Take note that the first ``count`` bytes, all of them seen, will be missing next time."""
+        if count > self.line:
+            self.said = self.said or not _is_blank(data, self.line, count)
+        self.line = max(self.line - count, 0)
+        self.seen -= count
 
 
 def scan(data: bytes, start: int, n_lines: int) -> tuple[array[int], array[int], list[tuple[int, int, int, int]]]:
@@ -101,7 +133,7 @@ def scan(data: bytes, start: int, n_lines: int) -> tuple[array[int], array[int],
     A head that is not a number is -1, "_" is MISSING; ``heads[0]`` is -1. Every other line is given by its index, the
     number of words before it, and where it begins and ends. The first ``start`` bytes are skipped.
     """
-    all_spans = spans = array("i", bytes(4 * FIELDS * n_lines))
+    all_spans = spans = array("q", bytes(8 * FIELDS * n_lines))
     all_heads = heads = array("i", bytes(4 * (n_lines + 1)))
     heads[0] = -1
     others = []

@@ -5,8 +5,9 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from tanglewood.errors import FormatError, LocatedError, TreeError
+from tanglewood.errors import Error, FormatError, LocatedError, TreeError, located
 from tanglewood.treebank import measures
+from tanglewood.treebank.memo import Memo
 from tanglewood.treebank.scan import decimal, scan, slices, with_arcs
 from tanglewood.treebank.tree import Tree, describe_problem
 
@@ -18,23 +19,10 @@ ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 BLANK = " \t\r\n\x0b\x0c"  # what bytes.isspace() takes for white space
 BOM = "\ufeff".encode()
 SPAN_PLACE, SPAN_LINE, SPAN_FORM, SPAN_HEAD, SPAN_DEPREL, SPAN_DEPS, SPAN_END, SPAN_FIELDS = range(8)
-MOST_KEPT = 10_000  # most different labels whose text is remembered
-LONGEST_KEPT = 100  # most bytes of such a label
+MOST_KEPT = 10_000  # most different labels that are known to fit
+LONGEST_KEPT = 100  # most letters of such a label
 
-
-class _Texts(dict[bytes, str]):
-    """Decodes bytes that occur again and again, and remembers them."""
-
-    def __missing__(self, data: bytes) -> str:
-        text = data.decode()
-        if len(data) <= LONGEST_KEPT:
-            if len(self) >= MOST_KEPT:
-                self.clear()
-            self[data] = text
-        return text
-
-
-_TEXTS = _Texts()
+_TEXTS = Memo(bytes.decode, 8 << 20)  # of labels
 _LABELS: dict[str, bytes] = {}  # labels that are known to fit into a column
 _HEADS = [b"%d\t" % head for head in range(1000)]
 
@@ -391,6 +379,10 @@ class Sentence:
     def _error(self, kind: type[LocatedError], word: int | None, problem: str) -> LocatedError:
         line = self.line if word is None else self.line_of(word)
         return kind(problem, file=self.file, line=line, sent_id=self.sent_id)
+
+    def located(self, error: Error) -> Error:
+        """Return an error of the same kind that says where this sentence is; the error itself if it says so already."""
+        return located(error, file=self.file, line=self.line, sent_id=self.sent_id)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the sentence as plain data for JSON: words by their numbers; what is not known is left out."""

@@ -114,6 +114,10 @@ class Tree:
         """
         return sorted(measures.crossing_pairs(self.heads, with_root, 0))
 
+    def count_crossing_pairs(self, with_root: bool = True) -> int:
+        """Return how many pairs of arcs cross, without listing them: in a long sentence there may be billions."""
+        return measures.count_crossing_pairs(self.heads, with_root)
+
     def is_planar(self) -> bool:
         """Whether no two arcs between words cross; arcs from 0 do not count."""
         return not measures.crossing_pairs(self.heads, False, 1)
