@@ -29,9 +29,9 @@ import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # tests may run where Ctrl-C is ignored
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 from tanglewood import worker
-from tanglewood.treebank import conllu
+from tanglewood.treebank import blocks
 from tanglewood.cli import main
-conllu.READ_SIZE = 600
+blocks.READ_SIZE = 600
 parse = worker.Worker.parse
 
 def slow(self, batch):
@@ -77,7 +77,12 @@ def test_a_signal_ends_a_command_and_its_processes_in_the_middle_of_their_work(f
     command = [sys.executable, "slowly.py", "parse", "-m", "model.tw", "trees.conllu", "-o", "out.conllu"]
     command += ["-j", str(processes)]
     process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    waited_for(lambda: (folder / "begun").exists() and any(folder.glob(".out.conllu.*.part")))
+    try:
+        waited_for(lambda: (folder / "begun").exists() and any(folder.glob(".out.conllu.*.part")))
+    except AssertionError:
+        process.kill()
+        process.communicate()
+        raise
     listed = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     children = [int(child) for child in listed.read_text().split()] if listed.exists() else []
     (os.killpg if to_all else os.kill)(process.pid, number)

@@ -7,18 +7,19 @@ import signal
 import socket
 import sys
 import threading
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tanglewood.cli.common import use_one_matrix_thread
+from tanglewood.cli.guard import STOPS
 from tanglewood.errors import ConfigError, MissingExtraError, ModelError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import FrameType
 
     from tanglewood.web.models import Model
@@ -97,17 +98,30 @@ def run(args: argparse.Namespace) -> int:
 
                 webbrowser.open(address)
             server = uvicorn.Server(configured(app, limits))
-            _end_at_hangup(server.handle_exit)
-            server.run(sockets=[listening])
+            with _signals_end(server.handle_exit):
+                server.run(sockets=[listening])
         print("\ntanglewood serve: ended", file=sys.stderr)
     return 0
 
 
-def _end_at_hangup(handler: Callable[[int, FrameType | None], None]) -> None:
-    """Have SIGHUP end the server as SIGINT and SIGTERM do, which uvicorn sees to; if it is ignored it stays so."""
-    here = threading.current_thread() is threading.main_thread()
-    if here and hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        signal.signal(signal.SIGHUP, handler)
+@contextmanager
+def _signals_end(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Have signals end the server; those that are ignored stay so.
+
+    uvicorn sees to SIGINT and SIGTERM itself, but only once its event loop runs, and an exception raised while that is
+    being made would leave it half open.
+    """
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        numbers = [getattr(signal, name) for name in STOPS if hasattr(signal, name)]
+        before = {one: signal.getsignal(one) for one in numbers if signal.getsignal(one) is not signal.SIG_IGN}
+    for one in before:
+        signal.signal(one, handler)
+    try:
+        yield
+    finally:
+        for one, old in before.items():
+            signal.signal(one, old)
 
 
 def _log_requests() -> None:
