@@ -14,3 +14,4 @@ cdef class Actions:
     cdef bint _may_label(self, int head, int label) noexcept nogil
     cdef bint _is_root_arc(self, State s, int move) noexcept nogil
     cdef bint _fits(self, State s, int move, int label, int head) noexcept nogil
+    cdef int _rule_out(self, State s, int move, int head, float[::1] scores) noexcept nogil

@@ -6,6 +6,7 @@ else: if in the data one label belongs to all arcs from 0 and to no other arc, s
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
@@ -80,6 +81,16 @@ class Actions:
         if label >= self.n_arc_labels or not self._may_label(head, label):
             return False
         return not self.label_matters or self.system._is_legal(s, move, label)
+
+    def _rule_out(self, s: State, move: int, head: int, scores: array[float]) -> int:
+        """Write -1e30 for every label (or tag) that does not fit a move; return how many are left above that."""
+        left = 0
+        for label in range(self.n_labels):
+            if not self._fits(s, move, label, head):
+                scores[label] = -1e30
+            elif scores[label] > -1e29:
+                left += 1
+        return left
 
     # The public interface. ------------------------------------------------------------------------------------
 

@@ -116,14 +116,8 @@ class Beam:
             self._offer(score, item, move, settled)
             return
         self.search._score_labels(s, move)
-        for label in range(self.search.n_labels):
-            if not self.search.actions._fits(s, move, label, head):
-                self.search.label_scores[label] = -1e30
-        fitting = 0
-        for label in range(self.search.n_labels):
-            if self.search.label_scores[label] > -1e29:
-                fitting += 1
-        if fitting == 0:  # as in greedy search: the arc is made without a label
+        if self.search.actions._rule_out(s, move, head, self.search.label_scores) == 0:
+            # As in greedy search: the arc is made without a label.
             self._offer(score, item, move, -1)
             return
         total = self._log_total(self.search.label_scores, self.search.n_labels)
