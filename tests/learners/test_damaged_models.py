@@ -164,6 +164,15 @@ def test_settings_of_other_kinds_are_refused_or_do_no_harm(kind):
     assert longest < 500
 
 
+def test_a_value_that_is_in_the_vocabulary_twice_is_refused():
+    """Its number would be that of a row which the embeddings do not have."""
+    arrays, settings = model("network")
+    tags = settings["model"]["vocabulary"]["upos"]
+    changed = changed_at(settings, ("model", "vocabulary", "upos"), [*tags[:-1], tags[2], tags[-1]])
+    with pytest.raises(ModelError, match="has a value twice"):
+        load("network", arrays, changed)
+
+
 @pytest.mark.parametrize("move", range(4))
 def test_a_scorer_that_rules_out_all_moves_but_one_still_gives_trees(move):
     arrays, settings = model("liblinear")

@@ -57,4 +57,7 @@ class Vocabulary:
         check_settings(settings, {name: [str] for name in names}, "vocabulary")
         if any(list(settings[name][:2]) != [UNKNOWN, ROOT] for name in names):
             raise ModelError(f"the vocabulary should number {', '.join(names)}, the unknown and the root first")
-        return cls({name: {value: number for number, value in enumerate(settings[name])} for name in names}, {})
+        numbers = {name: {value: number for number, value in enumerate(settings[name])} for name in names}
+        if any(len(numbers[name]) != len(settings[name]) for name in names):
+            raise ModelError("the vocabulary has a value twice")
+        return cls(numbers, {})
