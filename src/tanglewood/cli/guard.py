@@ -7,8 +7,10 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from math import inf
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -18,6 +20,7 @@ from tanglewood.files import no_stream
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
+SAME_STOP = 3.0  # seconds in which further signals belong to the first
 BUG = 70  # exit status of an error that nobody foresaw
 STOPS = {"SIGINT": "interrupted", "SIGTERM": "terminated", "SIGHUP": "ended, since the terminal was closed"}
 LESS_MEMORY = {  # command -> what needs less; the others read sentences and count
@@ -46,14 +49,21 @@ def stop_of(error: KeyboardInterrupt) -> tuple[int, str]:
 
 @contextmanager
 def signals_stop() -> Iterator[None]:
-    """Have SIGTERM and SIGHUP raise Stopped, once, so that what a command has begun is cleaned up."""
+    """Have SIGTERM and SIGHUP raise Stopped, so that what a command has begun is cleaned up.
+
+    Often both come, and cleaning up must not be disturbed; but an exception may get lost where Python ignores it, and
+    then a later signal must end the command.
+    """
     numbers = [getattr(signal, name) for name in STOPS if name != "SIGINT" and hasattr(signal, name)]
     before: dict[int, Any] = {}
 
+    last = -inf
+
     def stop(number: int, _: FrameType | None) -> None:
-        for one in before:
-            signal.signal(one, signal.SIG_IGN)  # often both come, and cleaning up must not be disturbed
-        raise Stopped(number)
+        nonlocal last
+        if time.monotonic() > last + SAME_STOP:
+            last = time.monotonic()
+            raise Stopped(number)
 
     if threading.current_thread() is threading.main_thread():
         handlers = {one: signal.getsignal(one) for one in numbers}

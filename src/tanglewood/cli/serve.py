@@ -88,7 +88,8 @@ def run(args: argparse.Namespace) -> int:
     hosts = args.allow_host or (LOOPBACK if shown in LOOPBACK else None)
     app = make_app(Playground(_load(args.model), limits), hosts=hosts)
     with socket.create_server((args.host, args.port), family=family, backlog=256) as listening:
-        with suppress(KeyboardInterrupt):  # raised again once everything is closed
+        server = uvicorn.Server(configured(app, limits))
+        with suppress(KeyboardInterrupt), _signals_end(server.handle_exit):
             address = f"http://{shown}:{listening.getsockname()[1]}/"
             print(f"tanglewood is at {address} (Ctrl-C ends it)", flush=True)
             if not args.quiet:
@@ -97,9 +98,7 @@ def run(args: argparse.Namespace) -> int:
                 import webbrowser
 
                 webbrowser.open(address)
-            server = uvicorn.Server(configured(app, limits))
-            with _signals_end(server.handle_exit):
-                server.run(sockets=[listening])
+            server.run(sockets=[listening])
         print("\ntanglewood serve: ended", file=sys.stderr)
     return 0
 
@@ -108,8 +107,8 @@ def run(args: argparse.Namespace) -> int:
 def _signals_end(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
     """Have signals end the server; those that are ignored stay so.
 
-    uvicorn sees to SIGINT and SIGTERM itself, but only once its event loop runs, and an exception raised while that is
-    being made would leave it half open.
+    uvicorn sees to SIGINT and SIGTERM itself, but only once its event loop runs. An exception raised while that is
+    being made would leave it half open, or get lost where Python ignores exceptions.
     """
     before = {}
     if threading.current_thread() is threading.main_thread():
