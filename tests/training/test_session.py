@@ -317,3 +317,17 @@ def test_constructors_only_store(monkeypatch):
     Session(Config(), [], output="no/such/folder/model.tw", processes=0)
     with pytest.raises(ConfigError, match="nothing was learnt"):
         Session(Config(), []).model()
+
+
+def test_a_model_that_could_not_be_loaded_again_does_not_replace_the_old_one(files, monkeypatch):
+    whole = Pipeline.contents
+
+    def diverged(self):
+        arrays, settings = whole(self)
+        return {**arrays, "move.bias": arrays["move.bias"] * float("nan")}, settings
+
+    monkeypatch.setattr(Pipeline, "contents", diverged)
+    (files / "model.tw").write_text("old")
+    with pytest.raises(ModelError, match=r"model\.tw: what was learnt could not be loaded again .*lower rate or cost"):
+        tw.train("train.conllu", output="model.tw", **QUICK)
+    assert (files / "model.tw").read_text() == "old"

@@ -6,13 +6,14 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
 from typing import Any
 
-from tanglewood.errors import ArgumentError, ConfigError, given
+from tanglewood.errors import ArgumentError, ConfigError, ModelError, given
 from tanglewood.measure.scores import evaluate
 from tanglewood.ml.threads import one_matrix_thread
 from tanglewood.pipeline import Pipeline
@@ -190,7 +191,17 @@ def check_output(output: str | Path | None) -> None:
 
 
 def _save(model: Pipeline, output: Path) -> None:
-    """Write the model; if that fails, write it to the temporary folder and say so in the error."""
+    """Write the model; if that fails, write it to the temporary folder and say so in the error.
+
+    A model that could not be loaded again, such as one whose weights have grown beyond all bounds, is not written.
+    """
+    try:
+        copy(model)  # by way of the bytes of its file
+    except ModelError as error:
+        raise ModelError(
+            f"{output}: what was learnt could not be loaded again ({error}); settings that keep weights small should "
+            "help, such as a lower rate or cost"
+        ) from None
     try:
         model.save(output)
     except OSError as error:
