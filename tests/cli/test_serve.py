@@ -53,14 +53,10 @@ def words(tmp_path):
 @contextmanager
 def serving(*arguments, end=signal.SIGINT):
     """Run the command until the block ends; gives its address, and then what it wrote to standard error."""
-    command = [sys.executable, "-m", "tanglewood", "serve", "--port", "0", *map(str, arguments)]
-    server = subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(end, signal.SIG_DFL),  # tests may run where it is ignored, as with nohup
-    )
+    start = "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL)"  # tests may run where it is ignored
+    start += "; import sys; from tanglewood.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", start, "serve", "--port", "0", *map(str, arguments)]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     found = SimpleNamespace()
     try:
         line = server.stdout.readline()
