@@ -64,6 +64,11 @@ class OptionsByName(TypedDict, total=False):
     reproducible: bool
 
 
+def asked_beam(width: int) -> int | None:
+    """Return the width of the beam that a training run asks for; None, for a width of 1, leaves it to the model."""
+    return width if width > 1 else None
+
+
 def chosen(options: ParseOptions | None, more: OptionsByName) -> ParseOptions:
     """Return the options, with those given by name replaced."""
     options = ParseOptions() if options is None else options

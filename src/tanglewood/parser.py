@@ -30,7 +30,7 @@ from tanglewood.learners import learner_class
 from tanglewood.learners.base import Model, StackedTree
 from tanglewood.learners.tag_candidates import Tagging
 from tanglewood.ml.words import words_of
-from tanglewood.options import OptionsByName, ParseOptions, chosen
+from tanglewood.options import OptionsByName, ParseOptions, asked_beam, chosen
 from tanglewood.store import load_model, part_of, save_model
 from tanglewood.systems import make_system
 from tanglewood.transforms.pseudo_projective import Scheme, deprojectivize
@@ -218,6 +218,8 @@ class Parser:
             raise ModelError("the model has labels that say where a word was lifted from, and nothing else")
         stacked = None
         if "stacked" in settings:
+            if "stacked" in settings["stacked"]:
+                raise ModelError("the parser that the model is stacked on should not be stacked itself")
             stacked = cls.from_contents(part_of(arrays, STACKED), settings["stacked"])
         if model.capabilities.stacked != (stacked is not None):
             raise ModelError("the model and the parser that it is stacked on do not go together")
@@ -240,7 +242,7 @@ def naming_model(name: str) -> Iterator[None]:
 
 def learnt_with(description: Mapping[str, Any]) -> int | None:
     """Return the width of the beam that a model was judged with in training; None if there was none."""
-    return description["beam"] if description["beam"] > 1 else None
+    return asked_beam(description["beam"])
 
 
 def stacked_tree(tree: Tree, actions: Actions) -> StackedTree:

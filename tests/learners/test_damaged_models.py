@@ -182,6 +182,16 @@ def test_a_scorer_that_rules_out_all_moves_but_one_still_gives_trees(move):
         assert [len(sentence.tree) for sentence in parser.parse_all(SENTENCES, beam=beam)] == list(map(len, SENTENCES))
 
 
+def test_a_parser_stacked_on_one_that_is_stacked_is_refused():
+    """However deeply they are nested: nobody follows them down."""
+    arrays, settings = model("arcs")
+    nested = settings
+    for _ in range(200):
+        nested = {**settings, "stacked": nested}
+    with pytest.raises(ModelError, match="should not be stacked itself"):
+        load("arcs", arrays, nested)
+
+
 def test_a_parser_is_loaded_with_the_same_checks(tmp_path):
     arrays, settings = model("linear")
     path = tmp_path / "model.tw"

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from math import inf
 from types import FrameType
@@ -54,9 +54,6 @@ def signals_stop() -> Iterator[None]:
     Often both come, and cleaning up must not be disturbed; but an exception may get lost where Python ignores it, and
     then a later signal must end the command.
     """
-    numbers = [getattr(signal, name) for name in STOPS if name != "SIGINT" and hasattr(signal, name)]
-    before: dict[int, Any] = {}
-
     last = -inf
 
     def stop(number: int, _: FrameType | None) -> None:
@@ -65,17 +62,27 @@ def signals_stop() -> Iterator[None]:
             last = time.monotonic()
             raise Stopped(number)
 
+    with handling([name for name in STOPS if name != "SIGINT"], stop):
+        yield
+
+
+@contextmanager
+def handling(names: Iterable[str], handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Have a function handle signals, as far as this thread and this system can.
+
+    One that is ignored stays so (nohup), and so does one that was set outside of Python.
+    """
+    before: dict[int, Any] = {}
     if threading.current_thread() is threading.main_thread():
-        handlers = {one: signal.getsignal(one) for one in numbers}
-        # One that is ignored stays so (nohup), and so does one that was set outside of Python.
-        before |= {one: handler for one, handler in handlers.items() if handler not in (signal.SIG_IGN, None)}
-        for one in before:
-            signal.signal(one, stop)
+        found = {number: signal.getsignal(number) for name in names if (number := getattr(signal, name, None))}
+        before = {number: old for number, old in found.items() if old not in (signal.SIG_IGN, None)}
+    for number in before:
+        signal.signal(number, handler)
     try:
         yield
     finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
+        for number, old in before.items():
+            signal.signal(number, old)
 
 
 class _Closed(io.RawIOBase):

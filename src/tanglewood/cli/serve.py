@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import logging
-import signal
 import socket
 import sys
-import threading
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tanglewood.cli.common import use_one_matrix_thread
-from tanglewood.cli.guard import STOPS
+from tanglewood.cli.guard import STOPS, handling
 from tanglewood.errors import ConfigError, MissingExtraError, ModelError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator
-    from types import FrameType
 
     from tanglewood.web.models import Model
 
@@ -89,7 +85,9 @@ def run(args: argparse.Namespace) -> int:
     app = make_app(Playground(_load(args.model), limits), hosts=hosts)
     with socket.create_server((args.host, args.port), family=family, backlog=256) as listening:
         server = uvicorn.Server(configured(app, limits))
-        with suppress(KeyboardInterrupt), _signals_end(server.handle_exit):
+        # uvicorn sees to signals itself, but only once its event loop runs: an exception raised while that is being
+        # made would leave it half open, or get lost where Python ignores exceptions.
+        with suppress(KeyboardInterrupt), handling(STOPS, server.handle_exit):
             address = f"http://{shown}:{listening.getsockname()[1]}/"
             print(f"tanglewood is at {address} (Ctrl-C ends it)", flush=True)
             if not args.quiet:
@@ -101,26 +99,6 @@ def run(args: argparse.Namespace) -> int:
             server.run(sockets=[listening])
         print("\ntanglewood serve: ended", file=sys.stderr)
     return 0
-
-
-@contextmanager
-def _signals_end(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
-    """Have signals end the server; those that are ignored stay so.
-
-    uvicorn sees to SIGINT and SIGTERM itself, but only once its event loop runs. An exception raised while that is
-    being made would leave it half open, or get lost where Python ignores exceptions.
-    """
-    before = {}
-    if threading.current_thread() is threading.main_thread():
-        numbers = [getattr(signal, name) for name in STOPS if hasattr(signal, name)]
-        before = {one: signal.getsignal(one) for one in numbers if signal.getsignal(one) is not signal.SIG_IGN}
-    for one in before:
-        signal.signal(one, handler)
-    try:
-        yield
-    finally:
-        for one, old in before.items():
-            signal.signal(one, old)
 
 
 def _log_requests() -> None:

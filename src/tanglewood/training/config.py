@@ -11,6 +11,7 @@ from typing import Any
 from tanglewood.decoders import SEARCHES
 from tanglewood.errors import ConfigError
 from tanglewood.learners import learner_class, learner_entry
+from tanglewood.options import asked_beam
 from tanglewood.systems import make_system
 
 PIPELINE_LAYERS = 2  # of LSTMs, for parsers of text: 83.5 instead of 83.1 LAS on English-EWT dev with predicted tags
@@ -42,7 +43,7 @@ class Config:
     @property
     def dev_beam(self) -> int | None:
         """The beam to parse with after training; None, where none is asked for, leaves it to the model."""
-        return self.beam if self.beam > 1 else None
+        return asked_beam(self.beam)
 
     def completed(self) -> Config:
         """Return the choices with a learner that suits the search, and a search and system that suit the learner."""
