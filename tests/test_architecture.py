@@ -14,7 +14,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 HEAVY = {"matplotlib", "torch", "sklearn", "numpy", "scipy", "pandas"}
 MATRICES = {  # loaded when asked for
     *(f"ml/{name}.py" for name in ("adam", "encoder", "products", "vectors_plain")),
-    *(f"learners/{name}.py" for name in ("network/learner", "svm/learner", "svm/models")),
+    *(f"learners/{name}.py" for name in ("network/learner", "network/arcs", "svm/learner", "svm/models")),
     "text/tagger.py",
 }
 LONGEST = 500
@@ -37,15 +37,8 @@ ON: dict[str, tuple[str, ...]] = {
     "options": ("decoders",),  # how far a search may go if nothing else is said
     "learners": ("ml", "core", "decoders"),
     "text": ("ml", "treebank"),
-    "parser": (
-        "systems",
-        "decoders",
-        "learners",
-        "transforms",
-        "options",
-        "store",
-        "",
-    ),  # the version stands in a model file
+    "searches": ("decoders", "learners", "transforms", "options"),
+    "parser": ("searches", "systems", "store", ""),  # the version stands in a model file
     "run.processes": (),
     "worker": ("parser", "text"),
     "pipeline": ("worker", "run.processes"),

@@ -105,18 +105,20 @@ def test_long_words_are_forgotten_before_the_next_sentences(learnt, unseen, monk
 
 
 def test_a_beam_gives_way_to_greedy_search_in_a_very_long_sentence(learnt, unseen, monkeypatch):
-    monkeypatch.setattr("tanglewood.parser.MOST_BEAM_WORDS", 6)
-    beam, greedy = (list(learnt.parse_all(unseen, beam=width)) for width in (4, 1))
+    monkeypatch.setattr("tanglewood.searches.MOST_BEAM_WORDS", 6)
+    ways = ({"search": "beam", "beam": 4}, {"search": "greedy"})
+    beam, greedy = (list(learnt.parse_all(unseen, **options)) for options in ways)
     monkeypatch.undo()
-    whole = list(learnt.parse_all(unseen, beam=4))
+    whole = list(learnt.parse_all(unseen, search="beam", beam=4))
     assert any(len(sentence) > 6 for sentence in unseen)
     for sentence, one, all_of_it in zip(beam, greedy, whole, strict=True):
         long = len(sentence) > 6
         assert sentence.tree == (one if long else all_of_it).tree
         why = f"search = greedy instead of a beam of 4: {len(sentence)} words are beyond the limit"
         assert (why in sentence.comments) == long
-    best = list(learnt.parse_all(unseen, beam=4, confidence=True))  # which only a beam can tell
-    assert [sentence.tree for sentence in best] == [sentence.tree for sentence in whole]
+    monkeypatch.setattr("tanglewood.searches.MOST_BEAM_WORDS", 6)
+    best = list(learnt.parse_all(unseen, beam=4, nbest=2))  # which only a beam can find
+    assert [s.tree for s in best if "nbest = 1" in s.comments] == [sentence.tree for sentence in whole]
 
 
 def test_sentences_come_one_by_one_and_not_all_are_read_first(learnt, monkeypatch):
@@ -291,7 +293,7 @@ def test_nbest_gives_different_trees_best_first_with_their_scores(unseen, name, 
     assert list(found) == [sentence.sent_id for sentence in unseen]
     # Two planes have so many derivations of the same tree that a beam of 8 may hold one tree only.
     assert name == "two-planar" or any(len(ranked) > 1 for ranked in found.values())
-    best = {sentence.sent_id: sentence for sentence in unsure.parse_all(unseen, beam=8)}
+    best = {sentence.sent_id: sentence for sentence in unsure.parse_all(unseen, search="beam", beam=8)}
     for name, ranked in found.items():
         assert 1 <= len(ranked) <= 4
         assert [comment_value(s.lines, "nbest") for s in ranked] == [str(i + 1) for i in range(len(ranked))]
@@ -320,8 +322,10 @@ def test_confidence_is_a_share_and_leaves_the_rest_of_misc_alone(unsure, learnt,
     assert not COMPILED or means[0] < means[1]
 
 
-@pytest.mark.parametrize("options", [{"beam": 1, "nbest": 2}, {"beam": 3, "nbest": 4}, {"beam": 1, "confidence": True}])
-def test_nbest_and_confidence_need_a_beam(learnt, options):
+@pytest.mark.parametrize(
+    "options", [{"beam": 1, "nbest": 2}, {"beam": 3, "nbest": 4}, {"beam": 1, "search": "rescore"}]
+)
+def test_nbest_and_rescoring_need_a_beam(learnt, options):
     with pytest.raises(ConfigError, match="come from the beam"):
         list(learnt.parse_all(toy_sentences(1), **options))
 
@@ -336,8 +340,6 @@ def test_nbest_as_data_is_what_is_written(unsure, unseen):
         assert [f"{score:.4f}" for _, score in found] == [comment_value(s.lines, "log_probability") for s in written]
         some += len(found) > 1
     assert some
-    with pytest.raises(ConfigError, match="come from the beam"):
-        unsure.worker(ParseOptions(beam=1)).nbest(unseen[0])
 
 
 # How wide the beam is. --------------------------------------------------------------------------------------------
@@ -348,6 +350,9 @@ class FakeModel:
 
     def __init__(self, **capabilities):
         self.capabilities = Capabilities(**({"scores_moves": True} | capabilities))
+
+
+BOTH = {"scores_arcs": True}
 
 
 @pytest.mark.parametrize(
@@ -371,6 +376,16 @@ class FakeModel:
         ({"learnt_beam": 4}, False, {"search": "greedy"}, 1),
         ({"beam": False}, False, {}, 1),
         ({"beam": False}, True, {}, 1),
+        ({}, False, {"accurate": True}, 8),
+        ({"beam": False}, False, {"accurate": True}, 1),
+        (BOTH, False, {}, 1),
+        (BOTH, True, {}, 1),
+        (BOTH, False, {"accurate": True}, 8),
+        (BOTH, False, {"confidence": True}, 1),
+        (BOTH, False, {"nbest": 3}, 8),
+        (BOTH, False, {"search": "rescore"}, 8),
+        (BOTH, False, {"search": "beam"}, 8),
+        (BOTH, False, {"search": "mst", "accurate": True}, 1),
     ],
 )
 def test_the_width_of_the_beam_is_decided_by_options_model_and_tags(model, predicted, options, width):

@@ -12,7 +12,7 @@ from typing import Any
 
 import tanglewood as tw
 from checks import check_again, check_tree
-from engine import ACCEPTED, Broken, Case, Target
+from engine import ACCEPTED, SANITIZED, Broken, Case, Target
 from model_files import changed
 from mutations import STRINGS, places
 from seeds import CONLLU, TEXT, chain
@@ -68,7 +68,7 @@ class Models(Target):
     """Loads a changed model and uses it in every way: trees must be trees, and the only errors are ours."""
 
     suffix = ".tw"
-    batch = 1  # what a bad model does to memory may show much later
+    batch = 50 if SANITIZED else 1  # what a bad model does to memory may show much later, without a sanitizer
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
@@ -98,7 +98,7 @@ class Models(Target):
     def _use(self, nlp: Pipeline) -> None:
         """Parse with every search, tag, and follow a derivation; whatever does not suit the model is left out."""
         repr(nlp)
-        for options in WAYS[nlp.parser.scores_arcs]:
+        for options in WAYS[nlp.parser.graph_based]:
             try:
                 parsed = list(nlp.parse(self._sentences, options=options))
             except ConfigError:  # not a search for this model
@@ -110,11 +110,11 @@ class Models(Target):
                 if options.confidence:
                     check_confidence(sentence)
             check_again(parsed)
-        if nlp.parser.model.capabilities.beam and not nlp.parser.scores_arcs:
+        if nlp.parser.model.capabilities.beam and not nlp.parser.graph_based:
             for sentence in self._sentences[:3]:
                 if not nlp.nbest(sentence, 3):
                     raise Broken("no n-best tree at all")
-        if not nlp.parser.scores_arcs:
+        if not nlp.parser.graph_based:
             list(trace_model(nlp.parser, self._sentences[1]))
         if nlp.tagger is not None:
             check_parsed(self._sentences, list(nlp.parse(self._sentences, tag=True)))

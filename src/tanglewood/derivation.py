@@ -194,7 +194,7 @@ def trace_model(
     If the parser then changes the tree (it moves lifted arcs back, or labels arcs that no move made), a last step
     called FINISH says so. ``short`` is as in :func:`trace`.
     """
-    from tanglewood.parser import MoveWorker
+    from tanglewood.searches import MoveWorker
 
     worker = parser.worker(options)
     if not isinstance(worker, MoveWorker):

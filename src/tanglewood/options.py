@@ -13,23 +13,26 @@ from tanglewood.errors import ArgumentError, ConfigError
 class ParseOptions:
     """How to search for trees.
 
-    A transition-based model searches greedily or with a ``beam`` (None: as wide as suits the model, see
-    `Parser.resolved`). With ``nbest`` each sentence is returned up to that many times, the best tree first, with
-    comments ``# nbest`` and ``# log_probability``.
+    A model that scores moves searches greedily or with a ``beam`` (None: as wide as suits the model, see
+    `Parser.resolved`); one that scores arcs too lets both vote unless another ``search`` is asked for (searches.py says
+    what there is). ``accurate`` takes the beam that gives the best trees. With ``nbest`` each sentence is returned up
+    to that many times, the best tree first, with comments ``# nbest`` and ``# log_probability``.
 
     A graph-based model takes the ``search`` it was trained with, or another one of the registry. With ``min_risk``
     it gives the tree that is expected to have the most heads right. Sentences longer than ``max_length`` words (0: any
     length), or that need more than ``max_memory`` bytes, get the best of all trees; a comment ``# search`` then says
-    so, and with ``show_search`` every sentence has one.
+    so, and with ``show_search`` every sentence has one. A model that scores moves too follows them alone there.
 
     With ``confidence`` MISC gets ``Confidence=``: the probability of the word's head among all trees (projective ones
-    with "eisner"); from a transition-based model the share of the beam's probability in which the word has this head.
+    with "eisner"); from a model that scores moves alone the share of the beam's probability in which the word has this
+    head.
 
     With ``reproducible`` a network computes the same bits on every machine, a little more slowly (arithmetic.py).
     """
 
     search: str = ""
     beam: int | None = None
+    accurate: bool = False
     nbest: int = 1
     confidence: bool = False
     min_risk: bool = False
@@ -55,6 +58,7 @@ class OptionsByName(TypedDict, total=False):
 
     search: str
     beam: int | None
+    accurate: bool
     nbest: int
     confidence: bool
     min_risk: bool

@@ -240,7 +240,7 @@ class Pipeline:
                 f"nlp.nbest(sentence, k) takes one Sentence, such as nlp(text) has, not {given(sentence)}"
             )
         asked = replace(chosen(options, more), nbest=k)
-        if not (asked.search or self._parser.scores_arcs):
+        if not (asked.search or self._parser.graph_based):
             asked = replace(asked, search="beam")
         with self._lent(self.resolved(asked)) as worker:
             return worker.nbest(sentence)

@@ -186,13 +186,15 @@ def one_epoch(monkeypatch, name, settings, with_root_label=True, sizes=(6, 2, 5)
     labels += more_labels
     system = make_system(name, single_root=True)
     actions = Actions(system, labels, labels.index("root") if with_root_label else -1)
-    learner = NetworkLearner(actions, vocabulary_of(sentences), NetworkOptions(**settings).resolved(100), seed=5)
+    learner = NetworkLearner(
+        actions, vocabulary_of(sentences), NetworkOptions(arcs=False, **settings).resolved(100), seed=5
+    )
     monkeypatch.setattr(network, "random_batches", lambda lengths, *_: [list(range(len(lengths)))])
     noise = np.random.default_rng(2)
     for name in learner._parameters:
         learner._parameters[name] += noise.normal(0, 0.3, learner._parameters[name].shape).astype(np.float32)
     learner._adam = Recorder(learner._parameters)
-    rng = learner._trainer.rng
+    rng = learner._moves.rng
     oracle = system.oracle(system.training_oracle())
     loss = learner.epoch(examples, oracle)
     twin = Twin(learner, examples)
@@ -253,11 +255,11 @@ def test_exploring_leaves_the_derivations_of_the_oracle_from_the_second_epoch_on
     states = {}
     for explore in (0.0, 1.0):
         system = make_system("swap", single_root=True)
-        options = NetworkOptions(explore=explore, **NO_DROPOUT).resolved(100)
+        options = NetworkOptions(explore=explore, arcs=False, **NO_DROPOUT).resolved(100)
         learner = NetworkLearner(Actions(system, labels, labels.index("root")), vocabulary_of(sentences), options, 1)
         oracle = system.oracle("lazy")
         losses = [learner.epoch(examples, oracle) for _ in range(2)]
-        states[explore] = (losses[0], learner._trainer.n_states)
+        states[explore] = (losses[0], learner._moves.n_states)
     assert states[0.0][0] == states[1.0][0]
     assert states[0.0][1] != states[1.0][1]
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tanglewood.experiments.running import Learning
 
 HELP = "the experiments of the papers on any treebank"
-MOVES = tuple(name for name, entry in LEARNERS.items() if not entry.scores_arcs)
+MOVES = tuple(name for name, entry in LEARNERS.items() if entry.scores_moves)
 EXAMPLES = """\
   tanglewood reproduce nivre2009 --treebank Danish-CDT1
   tanglewood reproduce nivre2007 --treebank Dutch-AlpinoNative --learner network

@@ -130,6 +130,7 @@ class TransitionSystem:
     oracles: ClassVar[dict[str, type]] = {}  # the first is the default
     trained_by: ClassVar[str] = ""  # the oracle to learn from, if it is not the first
     exact_searches: ClassVar[tuple[str, ...]] = ()  # searches of decoders/ for the best tree that the system derives
+    projective: ClassVar[bool] = False  # whether all or nearly all trees it derives are projective
     label_matters: ClassVar[bool] = False
     puts_back: ClassVar[bool] = False  # whether the buffer's front may be a word that was on the stack before
     aside_name: ClassVar[str] = ""  # what the second list of its configurations is called, if it has one

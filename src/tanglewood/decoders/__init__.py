@@ -15,7 +15,14 @@ if TYPE_CHECKING:
     from tanglewood.decoders.base import Decoder
 
 MOST_MEMORY = 1 << 30  # bytes that a search may use by default
-MOVE_SEARCHES = ("greedy", "beam")  # of transition-based models
+MOVE_SEARCHES = {  # of models that score moves
+    "greedy": "the best move in every configuration",
+    "beam": "the best derivation in a beam",
+}
+JOINT_SEARCHES = {  # of models that score moves and arcs
+    "vote": "the best tree by the scores of arcs and the trees that moves find",
+    "rescore": "the tree of the beam that moves and arcs together find best",
+}
 
 
 class SearchEntry(NamedTuple):
@@ -61,7 +68,8 @@ SEARCHES: dict[str, SearchEntry] = {
 
 def search_help() -> str:
     """Say in one line what each search finds."""
-    return "; ".join(f"{name}: {entry.help}" for name, entry in SEARCHES.items())
+    known = {**MOVE_SEARCHES, **JOINT_SEARCHES, **{name: entry.help for name, entry in SEARCHES.items()}}
+    return "; ".join(f"{name}: {text}" for name, text in known.items())
 
 
 def searches_of(system: TransitionSystem) -> list[str]:

@@ -21,7 +21,9 @@ from tanglewood.measure.scores import Scores, aligned, compare
 from tanglewood.measure.significance import Pairs
 from tanglewood.measure.stats import TreebankStats
 from tanglewood.measure.tables import Table
-from tanglewood.parser import MoveWorker, Parser
+from tanglewood.options import ParseOptions
+from tanglewood.parser import Parser
+from tanglewood.searches import MoveWorker
 from tanglewood.training.config import Config
 from tanglewood.training.loop import Training
 from tanglewood.transforms.pseudo_projective import lifted
@@ -335,9 +337,10 @@ class Parsed:
 
 def parse(parser: Parser, sentences: Sequence[Sentence]) -> Parsed:
     """Parse greedily, and count."""
-    if parser.scores_arcs:
+    if parser.graph_based:
         return Parsed(list(parser.parse_all(sentences)), [], 0)
-    worker = parser.worker()
+    both = parser.model.capabilities.scores_arcs  # then arcs would vote, which the papers' systems know nothing of
+    worker = parser.worker(ParseOptions(search="greedy" if both else ""))
     assert isinstance(worker, MoveWorker)
     parsed, transitions, calls = [], [], 0
     for sentence in sentences:

@@ -14,14 +14,17 @@ class LearnerEntry(NamedTuple):
     module: str
     prefix: str
     help: str
-    scores_arcs: bool = False  # graph-based: it learns with a decoder, not from an oracle
+    scores_moves: bool = True  # it learns from an oracle
+    scores_arcs: bool = False  # it learns with a decoder; if it scores no moves its models are graph-based
     beam: bool = True  # whether its models can be searched with a beam
 
 
 LEARNERS = {
-    "network": LearnerEntry("network.learner", "Network", "a small neural network"),
+    "network": LearnerEntry("network.learner", "Network", "a small neural network", scores_arcs=True),
     "linear": LearnerEntry("linear.learner", "Linear", "hashed feature templates; no matrix library"),
-    "arcs": LearnerEntry("arcs.learner", "Arc", "a graph-based linear model", scores_arcs=True, beam=False),
+    "arcs": LearnerEntry(
+        "arcs.learner", "Arc", "a graph-based linear model", scores_moves=False, scores_arcs=True, beam=False
+    ),
     "svm": LearnerEntry("svm.learner", "Svm", "LIBSVM, as in the papers", beam=False),
     "liblinear": LearnerEntry("svm.learner", "Liblinear", "LIBLINEAR"),
 }

@@ -61,8 +61,13 @@ class Capabilities:
 
     @property
     def kind(self) -> str:
-        """What this kind of model is called."""
-        return "graph-based" if self.scores_arcs else "transition-based"
+        """The name of this kind of model."""
+        return "transition-based" if self.scores_moves else "graph-based"
+
+    @property
+    def kind_in_words(self) -> str:
+        """What the model does, after "this model"."""
+        return "scores moves and arcs" if self.scores_moves and self.scores_arcs else f"is {self.kind}"
 
 
 class Workspace(Protocol):
@@ -75,18 +80,48 @@ class Workspace(Protocol):
         """Return the scorer, set to one of the encoded sentences."""
 
 
-class ArcScores(NamedTuple):
+class ArcScores(Protocol):
+    """The scores of all arcs of a sentence, and the labels of those that are chosen."""
+
+    @property
+    def scores(self) -> Any:  # noqa: ANN401 - a table as decoders take it (decoders/base.py)
+        """The scores."""
+
+    def best_labels(self, heads: Sequence[int], votes: Sequence[TreeVote] = ()) -> list[int]:
+        """Return the numbers of the best labels of words with these heads; those of other trees may count as votes."""
+
+    def with_votes(self, votes: Sequence[TreeVote]) -> Any:  # noqa: ANN401 - a table as decoders take it
+        """Return the scores with the weights of trees added to those of their arcs."""
+
+    def tree_score(self, heads: Sequence[int], labels: Sequence[int]) -> float:
+        """Return the score of a tree: the logarithm of its probability and those of its labels, less a constant."""
+
+
+class TreeVote(NamedTuple):
+    """A tree that another search found, by heads and label numbers of words, and how much its vote counts."""
+
+    heads: Sequence[int]
+    labels: Sequence[int]
+    weight: float
+
+
+class ArcTable(NamedTuple):
     """The scores of all arcs of a sentence, best labels included, and the number of the best label of each."""
 
     scores: memoryview[float]
     labels: memoryview[int]
 
-    def at_temperature(self, temperature: float) -> memoryview[float]:
-        """Return the scores divided by a temperature."""
-        size = len(self.scores)
-        factor = 1 / temperature
-        flat = array("f", [factor * score for score in self.scores.cast("B").cast("f")])
-        return memoryview(flat).cast("B").cast("f", (size, size))
+    def best_labels(self, heads: Sequence[int], votes: Sequence[TreeVote] = ()) -> list[int]:
+        """Return the best labels of words with these heads."""
+        return [self.labels[head, word] for word, head in enumerate(heads, 1)]
+
+    def with_votes(self, votes: Sequence[TreeVote]) -> memoryview[float]:
+        """Only models that score moves too are voted on."""
+        raise NotImplementedError
+
+    def tree_score(self, heads: Sequence[int], labels: Sequence[int]) -> float:
+        """Only models that score moves too rescore trees."""
+        raise NotImplementedError
 
 
 class ArcWorkspace(Protocol):

@@ -237,7 +237,7 @@ def lstm_backward(
 
 
 class Encoder:
-    """Turns numbered words into the rows that learners/network/core.py sums, and carries gradients back."""
+    """Turns numbered words into vectors of words in their context, and carries gradients back."""
 
     def __init__(
         self, parameters: Mapping[str, Floats], features: Iterable[str], kernels: Kernels | None = None
@@ -325,7 +325,7 @@ class Encoder:
         """Encode a batch for training, with dropout, and remember what going backwards needs."""
         self.batch = batch
         embedded = self.embed(batch)
-        self.input_mask = _mask(rng, embedded.shape, drop_input)
+        self.input_mask = dropout_mask(rng, embedded.shape, drop_input)
         self.embedded = embedded * self.input_mask
         self.word_vectors = self.words(self.embedded)
         self.steps = TimeSteps(batch.lengths)
@@ -337,10 +337,9 @@ class Encoder:
             gates = {direction: self.inputs(layer, direction, context) for direction in DIRECTIONS}
             context, memory = self._layer(layer, context, gates, self.steps)
             self.memory.append(memory)
-        self.context_mask = _mask(rng, context.shape, drop_context)
+        self.context_mask = dropout_mask(rng, context.shape, drop_context)
         self.context = context * self.context_mask
-        rows: Floats = self.context @ self.parameters[OUTPUT]
-        return rows
+        return self.context
 
     def _layer_backward(self, layer: int, d_context: Floats, gradients: dict[str, Floats]) -> Floats:
         """Write the gradients of a layer's LSTMs; return that of the vectors that came in."""
@@ -359,11 +358,16 @@ class Encoder:
             d_inputs[order] += d_gates @ self.parameters[f"{lstm}.input"].T
         return d_inputs
 
-    def backward(self, d_rows: Floats, gradients: dict[str, Floats]) -> Iterator[tuple[str, Ints, Floats]]:
+    def output_back(self, name: str, d_rows: Floats, gradients: dict[str, Floats]) -> Floats:
+        """Write the gradient of a matrix that contexts were multiplied by; return that of the contexts."""
+        np.dot(self.context.T, d_rows, out=gradients[name])
+        d_context: Floats = d_rows @ self.parameters[name].T
+        return d_context
+
+    def backward(self, d_context: Floats, gradients: dict[str, Floats]) -> Iterator[tuple[str, Ints, Floats]]:
         """Write gradients of the dense parameters; yield those of embeddings as (name, numbers, one row per number)."""
         p = self.parameters
-        np.dot(self.context.T, d_rows, out=gradients[OUTPUT])
-        d_words = (d_rows @ p[OUTPUT].T) * self.context_mask
+        d_words = d_context * self.context_mask
         for layer in range(self.n_layers - 1, -1, -1):
             d_words = self._layer_backward(layer, d_words, gradients)
         d_words *= self.word_vectors > 0
@@ -438,7 +442,8 @@ class Contexts:
         return self._encoder.contexts(nodes[:, :n_word], inputs, lengths), [0, *np.cumsum(lengths).tolist()]
 
 
-def _mask(rng: np.random.Generator, shape: tuple[int, ...], drop: float) -> Floats:
+def dropout_mask(rng: np.random.Generator, shape: tuple[int, ...], drop: float) -> Floats:
+    """Return what to multiply by: 0 with probability ``drop``, elsewhere as much more than 1 as makes up for that."""
     if drop == 0:
         return np.ones(shape, np.float32)
     return ((rng.random(shape, np.float32) >= drop) / np.float32(1 - drop)).astype(np.float32)

@@ -93,6 +93,14 @@ def products_with(matrix: Floats, kernels: Kernels) -> Rounded | Unrounded:
     return Rounded(matrix, kernels) if fits and rounds else Unrounded(matrix, kernels)
 
 
+def product(kernels: Kernels, rows: Floats, matrix: Floats) -> Floats:
+    """Return the product of rows with a matrix that is used once."""
+    if not kernels.reproducible:
+        sums: Floats = rows @ matrix
+        return sums
+    return linear(kernels, rows, np.ascontiguousarray(matrix), np.zeros(matrix.shape[1], np.float32))
+
+
 def linear(kernels: Kernels, rows: Floats, weights: Floats, bias: Floats) -> Floats:
     """Return the outputs of a linear layer for all rows: each input has a row of weights."""
     if not kernels.reproducible:

@@ -51,6 +51,7 @@ class ArcEager(FrontArcSystem):
 
     name = "arc-eager"
     covers = "the projective trees"
+    projective = True
     paper = "Nivre 2008; Lacroix & Béchet 2014, Table 2"
     oracles: ClassVar[dict[str, type]] = {"static": StaticOracle, "dynamic": DynamicOracle}
     trained_by = "dynamic"

@@ -28,6 +28,7 @@ class ArcHybrid(TransitionSystem):
 
     name = "arc-hybrid"
     covers = "the projective trees"
+    projective = True
     paper = "Kuhlmann, Gómez-Rodríguez & Satta 2011"
     oracles: ClassVar[dict[str, type]] = {"static": GreedyOracle, "dynamic": DynamicOracle}
     trained_by = "dynamic"

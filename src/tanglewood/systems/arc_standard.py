@@ -19,6 +19,7 @@ class ArcStandard(TransitionSystem):
 
     name = "arc-standard"
     covers = "the projective trees"
+    projective = True
     paper = "Nivre 2009, Figure 2 (Sp)"
     oracles: ClassVar[dict[str, type]] = {"static": GreedyOracle}
     all_moves: ClassVar[tuple[Move, ...]] = (Move("SHIFT"), arc_move("LEFT-ARC"), arc_move("RIGHT-ARC"))

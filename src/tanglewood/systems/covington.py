@@ -121,6 +121,11 @@ class Covington(FrontArcSystem):
         self.bound = -1 if max_degree is None else min(max_degree, MOST_DEGREE)
         self.every_pair = every_pair
 
+    @property
+    def projective(self) -> bool:  # type: ignore[override]
+        """Whether no arc may have a degree of non-projectivity."""
+        return bool(self.bound == 0)
+
     def _start(self, s: State) -> None:
         # The left list is always a prefix of 0..n: its nodes are laid out once, depth says how many are on it.
         self._fill(s, 0, 1)

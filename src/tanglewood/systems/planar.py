@@ -66,6 +66,7 @@ class Planar(FrontArcSystem):
 
     name = "planar"
     covers = "trees without crossing arcs between words"
+    projective = True
     paper = "Gómez-Rodríguez & Nivre 2010"
     oracles: ClassVar[dict[str, type]] = {"static": StaticOracle}
     all_moves: ClassVar[tuple[Move, ...]] = (
@@ -126,6 +127,7 @@ class TwoPlanar(Planar):
 
     name = "two-planar"
     covers = "trees whose arcs between words can be drawn in two planes without crossing"
+    projective = False
     aside_name = "Other stack"
     # Of the other plane's stack, kept aside, the two topmost nodes.
     slots = (

@@ -212,6 +212,7 @@ class Swap(ArcStandard):
 
     name = "swap"
     covers = "all trees"
+    projective = False
     paper = "Nivre 2009, Figure 2 (Su)"
     oracles: ClassVar[dict[str, type]] = {"eager": EagerOracle, "lazy": LazyOracle}
     trained_by = "lazy"

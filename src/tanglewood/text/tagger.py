@@ -278,15 +278,16 @@ class TaggerLearner:
         batch = number_words(self.vocabulary, [self._words[place] for place in places], self._known)
         forms = batch.single[:, 0]
         batch.single[self._rng.random(len(forms)) < self._unknown[forms], :2] = 0  # in lowercase and as written
-        scores = self._encoder.forward(batch, self._rng, options.drop_input, options.drop_context)
-        scores += self._parameters[BIAS]
+        contexts = self._encoder.forward(batch, self._rng, options.drop_input, options.drop_context)
+        scores = contexts @ self._parameters[OUTPUT] + self._parameters[BIAS]
         targets = np.concatenate([self._targets[place] for place in places])
         loss = 0.0
         for i, section in enumerate(self._sections):
             loss += _cross_entropy(scores[:, section], targets[:, i])
         scores /= np.float32(len(targets) - len(places))
         self._gradients[BIAS][...] = scores.sum(0)
-        for name, numbers, gradients in self._encoder.backward(scores, self._gradients):
+        d_contexts = self._encoder.output_back(OUTPUT, scores, self._gradients)
+        for name, numbers, gradients in self._encoder.backward(d_contexts, self._gradients):
             self._adam.update_rows(name, numbers, gradients)
         for name, gradient in self._gradients.items():
             self._adam.update(name, gradient)

@@ -51,16 +51,21 @@ class Config:
             raise ConfigError(f"unknown search {self.search!r} to train with; choose from {', '.join(SEARCHES)}")
         learner = self.learner or ("arcs" if self.search else "network")
         entry = learner_entry(learner)
-        if entry.scores_arcs:
+        settings = self.settings
+        if entry.scores_arcs and (self.search or not entry.scores_moves or settings.get("moves") is False):
+            if entry.scores_moves:
+                settings = {**settings, "moves": False}
+            if self.stacked and entry.scores_moves:
+                raise ConfigError(f"stacked={self.stacked!r} is for the arcs learner, not for {learner}")
             if self.oracle or self.beam > 1:
                 raise ConfigError(
                     "an oracle and a beam are for transition-based models; a graph-based one has an exact search"
                 )
             system = self.system or "attardi-alls0s1"
-            return replace(self, learner=learner, search=self.search or "mst", system=system)
+            return replace(self, learner=learner, search=self.search or "mst", system=system, settings=settings)
         for name in ("search", "stacked"):
             if getattr(self, name):
-                raise ConfigError(f"{name}={getattr(self, name)!r} is for graph-based learners, not for {learner}")
+                raise ConfigError(f"{name}={getattr(self, name)!r} is for learners that score arcs, not for {learner}")
         if self.beam > 1 and not entry.beam:
             raise ConfigError(f"an {learner} model counts votes, which do not add up to probabilities: no beam")
         return replace(self, learner=learner, system=self.system or "swap")

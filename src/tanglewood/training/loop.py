@@ -21,7 +21,8 @@ from tanglewood.learners.base import Example, Learner, Model, StackedTree
 from tanglewood.learners.tag_candidates import Tagging, tags_to_give
 from tanglewood.measure.scores import evaluate
 from tanglewood.ml.words import OPTIONAL, Columns, words_of
-from tanglewood.parser import Parser, naming_model, stacked_tree, stacked_trees
+from tanglewood.parser import Parser, naming_model
+from tanglewood.searches import stacked_tree, stacked_trees
 from tanglewood.store import load_model, part_of, save_model
 from tanglewood.systems import make_system
 from tanglewood.training.config import Config
@@ -200,7 +201,7 @@ class Training:
                 parsed = parser.parse_all(self.dev, beam=self.config.dev_beam, threads=threads)
                 scores = evaluate(self.dev, parsed)
                 is_best = self.best is None or scores.las > self.best[0]
-            if is_best and scores is not None and parser.scores_arcs:
+            if is_best and scores is not None and parser.model.capabilities.scores_arcs:
                 self._calibrate(parser)
             if is_best:
                 described = {**self.description, "epoch": self.epoch}

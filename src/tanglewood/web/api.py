@@ -285,7 +285,7 @@ def _described(name: str, model: Model) -> ModelInfo:
     parser = model.parser
     return ModelInfo(
         name=name,
-        kind="arcs" if parser.scores_arcs else "moves",
+        kind="arcs" if parser.graph_based else "moves",
         system=parser.description.get("system", ""),
         options=parser.description.get("options", {}),
     )

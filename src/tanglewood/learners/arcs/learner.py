@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import log
 from random import Random
 from typing import Any
 
@@ -21,7 +20,8 @@ from tanglewood.decoders.spanning import SpanningTree
 from tanglewood.errors import ConfigError
 from tanglewood.learners.arcs.core import ArcCore, ArcFeatures, ArcTrainer, label_table
 from tanglewood.learners.arcs.templates import SHIPPED, STACKED, ArcTemplates
-from tanglewood.learners.base import ArcScores, Capabilities, Example, StackedTree, quiet
+from tanglewood.learners.base import ArcTable, Capabilities, Example, StackedTree, quiet
+from tanglewood.learners.calibration import best_temperature
 from tanglewood.learners.linear.learner import TableModel
 from tanglewood.ml.linear_tables import freeze_tables, restore_tables, save_tables, table_arrays
 from tanglewood.ml.linear_weights import MOST_CLASSES, LearningWeights
@@ -29,7 +29,6 @@ from tanglewood.ml.word_table import WordNumbers
 from tanglewood.ml.words import Word
 from tanglewood.treebank.sentence import Sentence
 
-TINY = 1e-9  # added to probabilities before their logarithm is taken
 SETTINGS: Shape = {  # of a model
     "templates": {"arcs": [str], "labels": [str]},
     "scales": {"arcs": REAL, "labels": REAL},
@@ -66,10 +65,10 @@ class ArcWorkspace:
         given: Sequence[StackedTree | None] = stacked if self.stacked else [None] * len(sentences)
         self.states = [state_of(len(words), tree) for words, tree in zip(sentences, given, strict=True)]
 
-    def score(self, index: int) -> ArcScores:
+    def score(self, index: int) -> ArcTable:
         """Return the scores of the arcs of one of the encoded sentences."""
         state = self.states[index]
-        found = ArcScores(score_table(state.n), label_table(state.n))
+        found = ArcTable(score_table(state.n), label_table(state.n))
         self.core.use(self.words, self.offsets[index], state)
         self.core.fill(found.scores, found.labels)
         return found
@@ -135,17 +134,8 @@ class ArcModel(TableModel):
         workspace = self.workspace()
         stacked = [example.stacked for example in examples if example.stacked is not None]
         workspace.encode([example.words for example in examples], stacked)
-        scored = [(workspace.score(index), example.heads) for index, example in enumerate(examples)]
-
-        def likelihood(temperature: float) -> float:
-            total = 0.0
-            for arcs, heads in scored:
-                marginals = decoder.marginals(arcs.at_temperature(temperature))
-                total += sum(log(marginals[head, word] + TINY) for word, head in enumerate(heads) if word)
-            return total
-
-        best = max(range(-2, 7), key=lambda power: likelihood(2.0**-power))
-        self.temperature = max((2.0 ** -(best + step / 4) for step in range(-3, 4)), key=likelihood)
+        scored = [(workspace.score(index).scores, example.heads) for index, example in enumerate(examples)]
+        self.temperature = best_temperature(decoder, scored)
         self.calibrated = True
 
 

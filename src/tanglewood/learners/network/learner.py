@@ -13,17 +13,21 @@ from typing import Any
 
 import numpy as np
 
-from tanglewood.checks import check_arrays, check_settings
+from tanglewood.checks import Real, Shape, check_arrays, check_settings
 from tanglewood.core.actions import Actions
 from tanglewood.core.oracle import Oracle
 from tanglewood.core.search import MoveScorer, Search
 from tanglewood.core.system import TransitionSystem
+from tanglewood.decoders.spanning import SpanningTree
 from tanglewood.errors import ConfigError
-from tanglewood.learners.base import Capabilities, Example, quiet
+from tanglewood.learners.base import ArcScores, Capabilities, Example, quiet
+from tanglewood.learners.calibration import best_temperature
+from tanglewood.learners.network.arcs import WORDS, ArcHead, ArcTrainer, NetworkArcs, new_arc_parameters
 from tanglewood.learners.network.core import N_DISTANCES, N_FLAGS, NetworkCore, NetworkTrainer
 from tanglewood.ml.adam import Adam
 from tanglewood.ml.encoder import (
     OUTPUT,
+    Batch,
     Contexts,
     Encoder,
     Floats,
@@ -51,6 +55,8 @@ from tanglewood.treebank.sentence import Sentence
 EMBEDDED = {"lower": 64, "lemma": 64, "upos": 16, "xpos": 16, "feats": 32, "affixes": 32}
 SPARSE = tuple(f"embed.{feature}" for feature in EMBEDDED)
 PAGE = 128  # nodes whose products with the slots are computed together, and still lie in the cache when used
+CALIBRATION: Shape = {"temperature": Real(least=1e-6), "calibrated": bool}  # settings of models that score arcs
+ARC_PAGE = 512  # nodes whose arcs are scored together
 KERNEL = (  # parameters whose gradients NetworkTrainer sums
     *("hidden.bias", "hidden.empty", "hidden.labels", "hidden.distance", "hidden.flags"),
     *("move.weight", "move.bias", "label.weight", "label.bias"),
@@ -64,15 +70,22 @@ class Sizes:
     word: int = 128
     lstm: int = 64
     layers: int = 1
-    hidden: int = 256
+    hidden: int = 256  # of moves; 0: none are scored
+    arcs: bool = True
 
 
-def new_parameters(
-    sizes: Sizes, vocabulary: Vocabulary, system: TransitionSystem, n_labels: int, rng: Rng
-) -> dict[str, Floats]:
-    """Return freshly initialized parameters."""
-    encoder = (sizes.word, sizes.lstm, sizes.layers)
-    parameters = new_encoder(EMBEDDED, vocabulary, encoder, rng)
+def new_parameters(sizes: Sizes, vocabulary: Vocabulary, actions: Actions, rng: Rng) -> dict[str, Floats]:
+    """Return fresh parameters: of the encoder, of moves if they have a hidden layer, and of arcs if they are scored."""
+    parameters = new_encoder(EMBEDDED, vocabulary, (sizes.word, sizes.lstm, sizes.layers), rng)
+    if sizes.hidden:
+        parameters |= _new_moves(sizes, actions.system, actions.n_labels, rng)
+    if sizes.arcs:
+        parameters |= new_arc_parameters(sizes.word, len(actions.labels), rng)
+    return parameters
+
+
+def _new_moves(sizes: Sizes, system: TransitionSystem, n_labels: int, rng: Rng) -> dict[str, Floats]:
+    parameters = {}
     n_slots = len(system.slots)
     slot = normal(rng, np.sqrt(2 / (n_slots * sizes.word)), sizes.word, n_slots * sizes.hidden)
     parameters[OUTPUT] = slot
@@ -112,6 +125,8 @@ class NetworkOptions:
     # The likeliest move is seldom a rare one, such as SWAP: few crossing arcs are found, though most of those found are
     # right. So the score of a move is raised by this share of -log of how frequent the move is.
     favour_rare: float = 0.2
+    arcs: bool = True  # whether arcs are scored beside the moves
+    moves: bool = True  # false: arcs alone, a graph-based model
 
     def __post_init__(self) -> None:
         for name in ("drop_input", "drop_context", "drop_hidden"):
@@ -121,6 +136,8 @@ class NetworkOptions:
             raise ConfigError(f"explore={self.explore}: a probability is between 0 and 1")
         if not 0 <= self.favour_rare <= 1:
             raise ConfigError(f"favour_rare={self.favour_rare}: it should be between 0 (not at all) and 1")
+        if not (self.arcs or self.moves):
+            raise ConfigError("arcs=false and moves=false leave nothing to learn")
         if self.layers < 1:
             raise ConfigError(f"layers={self.layers}: there should be 1 or more")
         if min(self.epochs, self.batch_words) < 0 or self.rate <= 0:
@@ -141,17 +158,43 @@ class NetworkWorkspace:
     def __init__(self, model: NetworkModel, *, reproducible: bool = False) -> None:
         kernels = kernels_for(reproducible=reproducible)
         self._words = Contexts(model.vocabulary, model.parameters, kernels)
-        self._slots = products_with(model.parameters[OUTPUT], kernels)
-        self._core = NetworkCore(model.parameters, model.actions, kernels)
         self._contexts = np.zeros((0, 0), np.float32)
         self._offsets = [0]  # where each sentence begins in them, and where the last one ends
-        self._page = np.zeros((0, model.parameters[OUTPUT].shape[1]), np.float32)
         self._page_begin = self._page_end = 0
+        self.temperature = model.temperature
+        if OUTPUT in model.parameters:
+            self._slots = products_with(model.parameters[OUTPUT], kernels)
+            self._core = NetworkCore(model.parameters, model.actions, kernels)
+            self._page = np.zeros((0, model.parameters[OUTPUT].shape[1]), np.float32)
+        if WORDS in model.parameters:
+            self._arc_words = products_with(model.parameters[WORDS], kernels)
+            self._arcs = ArcHead(model.parameters, model.actions, kernels)
+            self._arcs_begin = self._arcs_end = 0  # sentences whose arcs are scored
+            self._tables: list[Floats] = []
 
     def encode(self, sentences: Sequence[Sequence[Word]]) -> None:
         """Compute the vectors of all nodes in their context."""
         self._contexts, self._offsets = self._words.of(sentences)
         self._page_begin = self._page_end = 0
+        self._arcs_begin = self._arcs_end = 0
+
+    def score(self, index: int) -> ArcScores:
+        """Return the scores of the arcs of one of the encoded sentences."""
+        if not self._arcs_begin <= index < self._arcs_end:
+            self._score_arcs(index)
+        return NetworkArcs(self._tables[index - self._arcs_begin], self._arcs, index - self._arcs_begin)
+
+    def _score_arcs(self, first: int) -> None:
+        """Score the arcs of some sentences from the first on, of about as many words as are worth the calls."""
+        last = first + 1
+        begin = self._offsets[first]
+        while last + 1 < len(self._offsets) and self._offsets[last + 1] - begin <= ARC_PAGE:
+            last += 1
+        offsets = [offset - begin for offset in self._offsets[first : last + 1]]
+        rows = np.empty((offsets[-1], self._arcs.parameters[WORDS].shape[1]), np.float32)
+        self._arc_words.write(self._contexts[begin : begin + offsets[-1]], rows)
+        self._tables = self._arcs.score(rows, offsets)
+        self._arcs_begin, self._arcs_end = first, last
 
     def turn_to(self, index: int) -> MoveScorer:
         """Return the scorer, set to one of the encoded sentences."""
@@ -174,39 +217,65 @@ class NetworkWorkspace:
 class NetworkModel:
     """Learnt parameters and the vocabulary they belong to."""
 
-    def __init__(self, actions: Actions, vocabulary: Vocabulary, parameters: Mapping[str, Floats]) -> None:
+    def __init__(
+        self,
+        actions: Actions,
+        vocabulary: Vocabulary,
+        parameters: Mapping[str, Floats],
+        *,
+        temperature: float = 1.0,
+        calibrated: bool = False,
+    ) -> None:
         self.actions = actions
         self.vocabulary = vocabulary
         self.parameters = parameters
+        self.temperature = temperature
+        self.calibrated = calibrated
 
     @property
     def capabilities(self) -> Capabilities:
-        """The model scores moves by their log-probabilities, up to a constant."""
-        return Capabilities(scores_moves=True)
+        """The model scores moves by their log-probabilities, up to a constant, or arcs, or both."""
+        moves = OUTPUT in self.parameters
+        return Capabilities(
+            scores_moves=moves, scores_arcs=WORDS in self.parameters, beam=moves, calibrated=self.calibrated
+        )
 
     def workspace(self, *, reproducible: bool = False) -> NetworkWorkspace:
         """Return a workspace for one thread."""
         return NetworkWorkspace(self, reproducible=reproducible)
+
+    def calibrate(self, examples: Sequence[Example]) -> None:
+        """Find the temperature that makes the gold heads of held-out examples most probable."""
+        workspace = self.workspace()
+        workspace.encode([example.words for example in examples])
+        scored = [(workspace.score(index).scores, example.heads) for index, example in enumerate(examples)]
+        self.temperature = best_temperature(SpanningTree(single_root=self.actions.system.single_root), scored)
+        self.calibrated = True
 
     def arrays(self) -> Mapping[str, Any]:
         """Return the parameters, with embeddings packed."""
         return packed(self.parameters)
 
     def settings(self) -> dict[str, Any]:
-        """Return the vocabulary: values in the order of their numbers."""
-        return {"vocabulary": self.vocabulary.settings()}
+        """Return the vocabulary (values in the order of their numbers) and the temperature of arcs."""
+        settings: dict[str, Any] = {"vocabulary": self.vocabulary.settings()}
+        if WORDS in self.parameters:
+            settings |= {"temperature": self.temperature, "calibrated": self.calibrated}
+        return settings
 
     @classmethod
     def load(cls, actions: Actions, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> NetworkModel:
         """Rebuild the model, and check that everything has the right size."""
-        check_settings(settings, {"vocabulary": dict})
+        arcs = any(name.startswith("arc.") for name in arrays)
+        moves = not arcs or any(name.startswith("hidden.") for name in arrays)
+        check_settings(settings, {"vocabulary": dict, **(CALIBRATION if arcs else {})})
         vocabulary = Vocabulary.load(settings["vocabulary"], EMBEDDED)
         word, lstm, layers = sizes_in(arrays)
-        hidden = len(arrays["hidden.bias"]) if "hidden.bias" in arrays else 0
-        sizes = replace(Sizes(), word=word, lstm=lstm, layers=layers, hidden=hidden)
-        wanted = new_parameters(sizes, vocabulary, actions.system, actions.n_labels, Shapes())
-        check_arrays(arrays, packed_arrays(wanted))
-        return cls(actions, vocabulary, unpacked(arrays))
+        hidden = len(arrays.get("hidden.bias", b"?")) if moves else 0
+        sizes = Sizes(word=word, lstm=lstm, layers=layers, hidden=hidden, arcs=arcs)
+        check_arrays(arrays, packed_arrays(new_parameters(sizes, vocabulary, actions, Shapes())))
+        calibration = {name: settings[name] for name in CALIBRATION} if arcs else {}
+        return cls(actions, vocabulary, unpacked(arrays), **calibration)
 
 
 class NetworkLearner:
@@ -217,16 +286,21 @@ class NetworkLearner:
         self.vocabulary = vocabulary
         self.options = options
         self._rng = np.random.default_rng(seed)
-        self._parameters = new_parameters(
-            Sizes(layers=options.layers), vocabulary, actions.system, actions.n_labels, self._rng
-        )
+        usual = Sizes(layers=options.layers)
+        sizes = replace(usual, arcs=options.arcs, hidden=usual.hidden if options.moves else 0)
+        self._parameters = new_parameters(sizes, vocabulary, actions, self._rng)
         self._gradients = {name: np.zeros_like(p) for name, p in self._parameters.items() if name not in SPARSE}
         self._adam = Adam(self._parameters)
         self._encoder = Encoder(self._parameters, EMBEDDED)
-        self._trainer = NetworkTrainer(
-            self._parameters, self._gradients, actions, dropout=options.drop_hidden, seed=seed
-        )
-        self._search = Search(actions, self._trainer)
+        self._moves: NetworkTrainer | None = None
+        self._arcs: ArcTrainer | None = None
+        if sizes.hidden:
+            self._moves = NetworkTrainer(
+                self._parameters, self._gradients, actions, dropout=options.drop_hidden, seed=seed
+            )
+            self._search = Search(actions, self._moves)
+        if sizes.arcs:
+            self._arcs = ArcTrainer(self._parameters, self._gradients, actions, dropout=options.drop_hidden)
         self._epochs = 0
         self._known: dict[Word, Numbers] = {}
         self.tell = quiet
@@ -249,51 +323,73 @@ class NetworkLearner:
         """Return a learner that has seen the words of the training data, and nothing else."""
         return cls(actions, vocabulary_of(sentences), options, seed)
 
-    def epoch(self, examples: Sequence[Example], oracle: Oracle) -> float:
+    def epoch(self, examples: Sequence[Example], teacher: Any) -> float:  # noqa: ANN401 - an Oracle if there are moves
         """Go through the examples once in random order; return the mean probability that right decisions lack."""
         options = self.options
-        trainer = self._trainer
-        trainer.explore = options.explore if self._epochs and oracle.explores else 0.0
-        trainer.loss, trainer.n_states = 0.0, 0
-        trainer.move_counts = array("i", bytes(4 * self.actions.system.n_moves))
+        if self._moves is not None:
+            self._moves.explore = options.explore if self._epochs and teacher.explores else 0.0
+            self._moves.loss, self._moves.n_states = 0.0, 0
+            self._moves.move_counts = array("i", bytes(4 * self.actions.system.n_moves))
+        if self._arcs is not None:
+            self._arcs.loss, self._arcs.n_decisions = 0.0, 0
         lengths = [len(example.words) for example in examples]
         batches = list(random_batches(lengths, options.batch_words, self._rng))
         for number, batch in enumerate(batches):
             done = (self._epochs + number / len(batches)) / options.epochs
             self._adam.begin(options.rate * (1 - (1 - options.last_rate) * min(done, 1)))
-            self._learn([examples[index] for index in batch], oracle)
+            self._learn([examples[index] for index in batch], teacher)
         self._epochs += 1
-        return trainer.loss / max(trainer.n_states, 1)
+        loss, decisions = 0.0, 0
+        if self._moves is not None:
+            loss, decisions = loss + self._moves.loss, decisions + self._moves.n_states
+        if self._arcs is not None:
+            loss, decisions = loss + self._arcs.loss, decisions + self._arcs.n_decisions
+        return loss / max(decisions, 1)
 
-    def _learn(self, examples: Sequence[Example], oracle: Oracle) -> None:
+    def _learn(self, examples: Sequence[Example], teacher: Any) -> None:  # noqa: ANN401 - see epoch
         options = self.options
         batch = number_words(self.vocabulary, [example.words for example in examples], self._known)
         for column, unknown in enumerate(self._unknown):
             numbers = batch.single[:, column]
             numbers[self._rng.random(len(numbers)) < unknown[numbers]] = 0
-        rows = self._encoder.forward(batch, self._rng, options.drop_input, options.drop_context)
-        d_rows = np.zeros_like(rows)
+        contexts = self._encoder.forward(batch, self._rng, options.drop_input, options.drop_context)
         for gradient in self._gradients.values():
             gradient.fill(0)
-        self._trainer.use(rows, 0)
-        self._trainer.use_gradient(d_rows)
-        for example, offset in zip(examples, batch.offsets, strict=True):
-            example.bind(oracle)
-            self._trainer.learn(self._search, oracle, example.state(), offset)
-        n_words = np.float32(sum(len(example.words) for example in examples))
-        d_rows /= n_words
-        for name in KERNEL:
-            self._gradients[name] /= n_words
-        for name, numbers, gradients in self._encoder.backward(d_rows, self._gradients):
+        d_contexts = np.zeros_like(contexts)
+        if self._moves is not None:
+            d_rows = self._learn_moves(self._moves, contexts @ self._parameters[OUTPUT], batch, examples, teacher)
+            d_contexts += self._encoder.output_back(OUTPUT, d_rows, self._gradients)
+        if self._arcs is not None:
+            rows = contexts @ self._parameters[WORDS]
+            d_rows = self._arcs.learn(rows, [*batch.offsets, len(rows)], examples, self._rng)
+            d_contexts += self._encoder.output_back(WORDS, d_rows, self._gradients)
+        for name, numbers, gradients in self._encoder.backward(d_contexts, self._gradients):
             self._adam.update_rows(name, numbers, gradients)
         for name, gradient in self._gradients.items():
             self._adam.update(name, gradient)
 
+    def _learn_moves(
+        self, trainer: NetworkTrainer, rows: Floats, batch: Batch, examples: Sequence[Example], oracle: Oracle
+    ) -> Floats:
+        """Write the gradients of the parameters of moves; return that of the rows."""
+        d_rows = np.zeros_like(rows)
+        trainer.use(rows, 0)
+        trainer.use_gradient(d_rows)
+        for example, offset in zip(examples, batch.offsets, strict=True):
+            example.bind(oracle)
+            trainer.learn(self._search, oracle, example.state(), offset)
+        n_words = np.float32(sum(len(example.words) for example in examples))
+        d_rows /= n_words
+        for name in KERNEL:
+            self._gradients[name] /= n_words
+        return d_rows
+
     def model(self) -> NetworkModel:
         """Return the averaged model as of now."""
         averaged = rounded(self._adam.average(SPARSE))
-        counts = np.asarray(self._trainer.move_counts) + 1
-        averaged["move.bias"] -= (self.options.favour_rare * np.log(counts / counts.sum())).astype(np.float32)
+        if self._moves is not None:
+            counts = np.asarray(self._moves.move_counts) + 1
+            averaged["move.bias"] -= (self.options.favour_rare * np.log(counts / counts.sum())).astype(np.float32)
         return NetworkModel(self.actions, self.vocabulary, averaged)
 
     def state(self) -> tuple[Mapping[str, Any], dict[str, Any]]:
@@ -306,9 +402,9 @@ class NetworkLearner:
             "epochs": self._epochs,
             "steps": adam.steps,
             "rng": self._rng.bit_generator.state,
-            "trainer": self._trainer.rng,
-            "move_counts": list(self._trainer.move_counts),
         }
+        if self._moves is not None:
+            data |= {"trainer": self._moves.rng, "move_counts": list(self._moves.move_counts)}
         return arrays, data
 
     def restore(self, arrays: Mapping[str, memoryview], data: Mapping[str, Any]) -> None:
@@ -327,5 +423,6 @@ class NetworkLearner:
         self._epochs = data["epochs"]
         adam.steps = data["steps"]
         self._rng.bit_generator.state = data["rng"]
-        self._trainer.rng = data["trainer"]
-        self._trainer.move_counts = array("i", data["move_counts"])
+        if self._moves is not None:
+            self._moves.rng = data["trainer"]
+            self._moves.move_counts = array("i", data["move_counts"])

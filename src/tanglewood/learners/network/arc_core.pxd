@@ -1,0 +1,15 @@
+cimport cython
+from tanglewood.core.logs cimport exp
+
+@cython.locals(length=int, kind=int)
+cpdef int kind_of(int head, int word) noexcept nogil
+@cython.locals(i=Py_ssize_t)
+cpdef write_kinds(const int[::1] heads, const int[::1] words, int[::1] kinds)
+@cython.locals(size=int, head=int, word=int, kind=int)
+cpdef add_kinds(float[:, ::1] scores, const float[::1] worth, const float[:, ::1] words, const float[:, ::1] heads)
+@cython.locals(size=int, head=int, word=int, kind=int)
+cpdef add_kinds_back(const float[:, ::1] d_scores, float[::1] d_worth, float[:, ::1] d_words, float[:, ::1] d_heads)
+@cython.locals(size=int, head=int, word=int, top=float, total=double)
+cpdef head_shares(const float[:, ::1] scores, float[:, ::1] shares)
+@cython.locals(size=int, head=int, word=int, mean=double)
+cpdef head_shares_back(const float[:, ::1] shares, const float[:, ::1] d_shares, float[:, ::1] d_scores)

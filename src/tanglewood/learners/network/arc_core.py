@@ -1,0 +1,97 @@
+"""The compiled part of the arc head: tables of scores and probabilities, ``[head, word]``, of one sentence.
+
+What an arc is like besides its two nodes is one of `N_KINDS` kinds: its direction and length, or that it comes from 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+try:
+    import cython
+except ModuleNotFoundError:
+    from tanglewood.core.uncompiled import cython
+
+if not cython.compiled:
+    from tanglewood.core.logs_plain import exp
+
+Table = Any  # an array of floats or ints
+N_LENGTHS = 8  # 1, 2, 3, 4, 5-6, 7-10, 11-20, more
+N_KINDS = 2 * N_LENGTHS + 1
+
+
+def kind_of(head: int, word: int) -> int:
+    """Return the kind of an arc: by its length if it goes right, then by its length if it goes left, then from 0."""
+    if head == 0:
+        return 16
+    length = word - head if word > head else head - word
+    if length <= 4:
+        kind = length - 1
+    elif length <= 6:
+        kind = 4
+    elif length <= 10:
+        kind = 5
+    else:
+        kind = 6 if length <= 20 else 7
+    return kind if word > head else kind + 8
+
+
+def write_kinds(heads: Table, words: Table, kinds: Table) -> None:
+    """Write the kinds of arcs, given by their nodes."""
+    for i in range(kinds.shape[0]):
+        kinds[i] = kind_of(heads[i], words[i])
+
+
+def add_kinds(scores: Table, worth: Table, words: Table, heads: Table) -> None:
+    """Add to every score what the arc's kind is worth: by itself, with this word (rows), and with this head (rows)."""
+    size = scores.shape[0]
+    with cython.nogil:
+        for head in range(size):
+            for word in range(1, size):
+                if head != word:
+                    kind = kind_of(head, word)
+                    scores[head, word] += worth[kind] + words[word, kind] + heads[head, kind]
+
+
+def add_kinds_back(d_scores: Table, d_worth: Table, d_words: Table, d_heads: Table) -> None:
+    """Add the gradient of scores to those of what was added to them."""
+    size = d_scores.shape[0]
+    with cython.nogil:
+        for head in range(size):
+            for word in range(1, size):
+                if head != word:
+                    kind = kind_of(head, word)
+                    d_worth[kind] += d_scores[head, word]
+                    d_words[word, kind] += d_scores[head, word]
+                    d_heads[head, kind] += d_scores[head, word]
+
+
+def head_shares(scores: Table, shares: Table) -> None:
+    """Write for every word the probabilities of its heads, each word by itself; 0 in column 0 and on the diagonal."""
+    size = scores.shape[0]
+    with cython.nogil:
+        for head in range(size):
+            shares[head, 0] = 0
+        for word in range(1, size):
+            top = scores[0, word]
+            for head in range(1, size):
+                if head != word and scores[head, word] > top:
+                    top = scores[head, word]
+            total = 0.0
+            for head in range(size):
+                shares[head, word] = exp(scores[head, word] - top) if head != word else 0.0
+                total += shares[head, word]
+            for head in range(size):
+                shares[head, word] = shares[head, word] / total
+
+
+def head_shares_back(shares: Table, d_shares: Table, d_scores: Table) -> None:
+    """Add the gradient of probabilities of heads to that of scores."""
+    size = shares.shape[0]
+    with cython.nogil:
+        for word in range(1, size):
+            mean = 0.0
+            for head in range(size):
+                mean += shares[head, word] * d_shares[head, word]
+            for head in range(size):
+                d_scores[head, word] += shares[head, word] * (d_shares[head, word] - mean)

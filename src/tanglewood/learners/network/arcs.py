@@ -1,0 +1,339 @@
+"""The arc head of the network: a score for every arc of a sentence, and for the labels of arcs that were chosen.
+
+The score of an arc is a form of the vectors of its head and its word and of the arc's kind (biaffine, as in Dozat &
+Manning 2017), computed twice: the second time every word also knows which head and which dependents it is likely to
+have by the first scores, a soft second order. Both are added. Training makes the gold tree probable among all trees
+(matrix-tree theorem: Koo et al. 2007; Smith & Smith 2007), and the gold label of each gold arc.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from tanglewood.core.actions import Actions
+from tanglewood.decoders.spanning import SpanningTree
+from tanglewood.learners.base import Example, TreeVote
+from tanglewood.learners.network.arc_core import (
+    N_KINDS,
+    add_kinds,
+    add_kinds_back,
+    head_shares,
+    head_shares_back,
+    write_kinds,
+)
+from tanglewood.ml.encoder import Floats, Ints, Rng, dropout_mask, glorot, normal
+from tanglewood.ml.kernels import Kernels, kernels_for
+from tanglewood.ml.products import linear, product
+
+WIDTH = 64  # of a word as dependent, and of a word as head
+LABEL_WIDTH = 128
+WORDS = "arc.words"  # the weights that contexts are multiplied by: dependent, head, dependent and head of labels
+TURNS = 2
+FIRST_SHARE = np.float32(0.3)  # weight of the loss of the first scores by themselves
+LOWEST = np.float32(-1e30)
+LEAST_CHANCE = np.float32(1e-9)  # of a label whose logarithm is taken
+
+
+def new_arc_parameters(n_word: int, n_labels: int, rng: Rng) -> dict[str, Floats]:
+    """Return freshly initialized parameters."""
+    return {
+        WORDS: glorot(rng, n_word, 2 * WIDTH + 2 * LABEL_WIDTH),
+        "arc.bias": np.zeros(2 * WIDTH, np.float32),
+        "arc.again": glorot(rng, 2 * WIDTH, 2 * WIDTH),  # likely head and dependents: to dependent and head
+        "arc.pairs": normal(rng, 1 / WIDTH, TURNS, WIDTH, WIDTH),
+        "arc.heads": np.zeros((TURNS, WIDTH), np.float32),
+        "arc.kinds": np.zeros((TURNS, N_KINDS), np.float32),
+        "arc.kind_words": np.zeros((TURNS, N_KINDS, WIDTH), np.float32),
+        "arc.kind_heads": np.zeros((TURNS, N_KINDS, WIDTH), np.float32),
+        "arc.label_kinds": normal(rng, 0.05, N_KINDS, LABEL_WIDTH),
+        "arc.label_bias": np.zeros(LABEL_WIDTH, np.float32),
+        "arc.label_weight": glorot(rng, LABEL_WIDTH, n_labels),
+        "arc.label_out": np.zeros(n_labels, np.float32),
+    }
+
+
+class Turn(NamedTuple):
+    """One of the two computations of scores, of all sentences of a batch."""
+
+    words: Floats  # nodes as dependents, and as heads
+    heads: Floats
+    crossed: Floats  # heads times the matrix of pairs
+    tables: list[Floats]  # scores of each sentence
+
+
+class ArcHead:
+    """Scores the arcs of some sentences at a time; ``rows`` are their contexts times the matrix `WORDS`."""
+
+    def __init__(self, parameters: Mapping[str, Floats], actions: Actions, kernels: Kernels | None = None) -> None:
+        self.parameters = parameters
+        self.kernels = kernels or kernels_for()
+        self.rows: Floats
+        self.bounds: list[tuple[int, int]] = []
+        # The root label belongs to arcs from 0 and to no others.
+        self.root_label = actions.root_label
+
+    def score(self, rows: Floats, offsets: Sequence[int]) -> list[Floats]:
+        """Return the scores of each sentence, ``[head, word]``; offsets say where each begins and the last one ends."""
+        self._begin(rows, offsets)
+        first = self._turn(0, *self._hidden(self._sums()))
+        second = self._turn(1, *self._hidden(self._sums() + self._likely(first) @ self.parameters["arc.again"]))
+        return [table + more for table, more in zip(first.tables, second.tables, strict=True)]
+
+    def _begin(self, rows: Floats, offsets: Sequence[int]) -> None:
+        self.rows = rows
+        self.bounds = list(pairwise(offsets))
+
+    def _sums(self) -> Floats:
+        sums: Floats = self.rows[:, : 2 * WIDTH] + self.parameters["arc.bias"]
+        return sums
+
+    def _hidden(self, sums: Floats) -> tuple[Floats, Floats]:
+        """Return the vectors of nodes as dependents and as heads."""
+        return np.maximum(sums[:, :WIDTH], 0), np.maximum(sums[:, WIDTH:], 0)
+
+    def _turn(self, turn: int, words: Floats, heads: Floats) -> Turn:
+        p = self.parameters
+        crossed = product(self.kernels, heads, p["arc.pairs"][turn])
+        word_kinds = product(self.kernels, words, p["arc.kind_words"][turn].T)
+        head_kinds = product(self.kernels, heads, (p["arc.kind_heads"][turn] + p["arc.heads"][turn]).T)
+        tables = []
+        for begin, end in self.bounds:
+            table = product(self.kernels, crossed[begin:end], words[begin:end].T)
+            add_kinds(table, p["arc.kinds"][turn], word_kinds[begin:end], head_kinds[begin:end])
+            tables.append(table)
+        return Turn(words, heads, crossed, tables)
+
+    def _likely(self, first: Turn, kept: list[Floats] | None = None) -> Floats:
+        """Return each node's expected head and the sum of its expected dependents; keep the probabilities."""
+        likely = np.empty((len(first.words), 2 * WIDTH), np.float32)
+        for (begin, end), table in zip(self.bounds, first.tables, strict=True):
+            shares = np.empty_like(table)
+            head_shares(table, shares)
+            likely[begin:end, :WIDTH] = product(self.kernels, shares.T, first.heads[begin:end])
+            likely[begin:end, WIDTH:] = product(self.kernels, shares, first.words[begin:end])
+            if kept is not None:
+                kept.append(shares)
+        return likely
+
+    def _label_hidden(self, heads: Ints, words: Ints, places: tuple[Ints, Ints]) -> tuple[Floats, Ints]:
+        """Return the hidden layer of labels of arcs: their nodes in the batch, and in their sentences (for kinds)."""
+        p = self.parameters
+        kinds = np.empty(len(heads), np.int32)
+        write_kinds(*places, kinds)
+        sums = self.rows[words, 2 * WIDTH : 2 * WIDTH + LABEL_WIDTH]
+        sums += self.rows[heads, 2 * WIDTH + LABEL_WIDTH :]
+        sums += p["arc.label_kinds"][kinds]
+        sums += p["arc.label_bias"]
+        return np.maximum(sums, 0, out=sums), kinds
+
+    def _label_scores(self, hidden: Floats, heads: Ints) -> Floats:
+        """Return a score for each label of each arc; those that an arc from this head cannot have get the lowest."""
+        scores = linear(self.kernels, hidden, self.parameters["arc.label_weight"], self.parameters["arc.label_out"])
+        if self.root_label >= 0:
+            scores[heads > 0, self.root_label] = LOWEST
+            scores[heads == 0] = LOWEST
+            scores[heads == 0, self.root_label] = 0
+        return scores
+
+    def labels(self, index: int, heads: Sequence[int]) -> Floats:
+        """Return the scores of the labels of the words of one of the sentences with these heads."""
+        begin, end = self.bounds[index]
+        local = np.asarray(heads, np.int32)
+        words = np.arange(1, end - begin, dtype=np.int32)
+        hidden, _ = self._label_hidden(local + begin, words + begin, (local, words))
+        return self._label_scores(hidden, local)
+
+
+class NetworkArcs:
+    """The scores of the arcs of one sentence, and the labels that the head gives them."""
+
+    def __init__(self, scores: Floats, head: ArcHead, index: int) -> None:
+        self.scores = scores
+        self._head = head
+        self._index = index
+
+    def label_chances(self, heads: Sequence[int]) -> Floats:
+        """Return the probabilities of the labels of words with these heads, one row a word."""
+        chances = self._head.labels(self._index, heads)
+        chances -= chances.max(1, keepdims=True)
+        np.exp(chances, out=chances)
+        chances /= chances.sum(1, keepdims=True)
+        return chances
+
+    def best_labels(self, heads: Sequence[int], votes: Sequence[TreeVote] = ()) -> list[int]:
+        """Return the best labels of words with these heads; a tree votes where it has the same head."""
+        if not votes:
+            return self._head.labels(self._index, heads).argmax(1).tolist()  # type: ignore[no-any-return]
+        chances = self.label_chances(heads)
+        for vote in votes:
+            for word, (head, other, label) in enumerate(zip(heads, vote.heads, vote.labels, strict=True)):
+                if head == other and label >= 0:
+                    chances[word, label] += vote.weight
+        best: list[int] = chances.argmax(1).tolist()
+        return best
+
+    def with_votes(self, votes: Sequence[TreeVote]) -> Floats:
+        """Return the scores with the weights of trees added to those of their arcs."""
+        scores = self.scores.copy()
+        words = np.arange(1, len(scores))
+        for vote in votes:
+            scores[vote.heads, words] += np.float32(vote.weight)
+        return scores
+
+    def tree_score(self, heads: Sequence[int], labels: Sequence[int]) -> float:
+        """Return the score of a tree: the logarithm of its probability and those of its labels, less a constant."""
+        words = np.arange(len(heads))
+        chances = self.label_chances(heads)[words, labels]
+        return float(self.scores[heads, words + 1].sum() + np.log(np.maximum(chances, LEAST_CHANCE)).sum())
+
+
+class ArcTrainer(ArcHead):
+    """Learns from the gold trees of a batch, and writes gradients into the caller's arrays."""
+
+    def __init__(
+        self, parameters: Mapping[str, Floats], gradients: Mapping[str, Floats], actions: Actions, *, dropout: float
+    ) -> None:
+        ArcHead.__init__(self, parameters, actions)
+        self.gradients = gradients
+        self.dropout = dropout
+        self.sums = SpanningTree(single_root=actions.system.single_root)
+        self.masks: list[Floats] = []
+        self.loss = 0.0  # by how much the probabilities of gold arcs and labels fall short of 1
+        self.n_decisions = 0
+
+    def learn(
+        self, rows: Floats, offsets: Sequence[int], examples: Sequence[Example], rng: np.random.Generator
+    ) -> Floats:
+        """Write the gradient of the mean loss per word; return that of the rows."""
+        self._begin(rows, offsets)
+        nodes = len(rows)
+        self.masks = [dropout_mask(rng, (nodes, 2 * WIDTH), self.dropout) for _ in range(TURNS)]
+        sums = self._sums()
+        first = self._turn(0, *self._dropped(0, sums))
+        shares: list[Floats] = []
+        likely = self._likely(first, shares)
+        again = sums + likely @ self.parameters["arc.again"]
+        second = self._turn(1, *self._dropped(1, again))
+        share = np.float32(1 / sum(len(example.words) for example in examples))
+        d_tables = [
+            self._tree_error(table + more, example) * share
+            for table, more, example in zip(first.tables, second.tables, examples, strict=True)
+        ]
+        d_rows = np.zeros_like(rows)
+        self._learn_labels(examples, share, d_rows, rng)
+        d_again: Floats = self._back(1, second, d_tables) * (self.masks[1] * (again > 0))
+        self.gradients["arc.again"][...] = likely.T @ d_again
+        d_likely: Floats = d_again @ self.parameters["arc.again"].T
+        d_first = self._likely_back(first, shares, d_likely, d_tables, examples, share)
+        d_sums = self._back(0, first, d_tables)
+        d_sums += d_first
+        d_sums *= self.masks[0] * (sums > 0)
+        d_sums += d_again
+        self.gradients["arc.bias"][...] = d_sums.sum(0)
+        d_rows[:, : 2 * WIDTH] = d_sums
+        return d_rows
+
+    def _dropped(self, turn: int, sums: Floats) -> tuple[Floats, Floats]:
+        hidden = np.maximum(sums, 0) * self.masks[turn]
+        return np.ascontiguousarray(hidden[:, :WIDTH]), np.ascontiguousarray(hidden[:, WIDTH:])
+
+    def _tree_error(self, scores: Floats, example: Example) -> Floats:
+        """Return the gradient of the gold tree's -log probability: the probabilities of arcs, less 1 for gold arcs."""
+        error: Floats = np.asarray(self.sums.marginals(scores)).astype(np.float32)
+        heads, words = np.asarray(example.heads[1:]), np.arange(1, len(scores))
+        self.loss += float((1 - error[heads, words]).sum())
+        self.n_decisions += len(words)
+        error[heads, words] -= 1
+        return error
+
+    def _back(self, turn: int, made: Turn, d_tables: Sequence[Floats]) -> Floats:
+        """Write the gradients of one turn's parameters; return that of the vectors of nodes, both side by side."""
+        p, gradients = self.parameters, self.gradients
+        nodes = len(made.words)
+        d_words = np.empty((nodes, WIDTH), np.float32)
+        d_crossed = np.empty((nodes, WIDTH), np.float32)
+        d_word_kinds, d_head_kinds = np.zeros((2, nodes, N_KINDS), np.float32)
+        d_kinds = np.zeros(N_KINDS, np.float32)
+        for (begin, end), d_table in zip(self.bounds, d_tables, strict=True):
+            d_crossed[begin:end] = d_table @ made.words[begin:end]
+            d_words[begin:end] = d_table.T @ made.crossed[begin:end]
+            add_kinds_back(d_table, d_kinds, d_word_kinds[begin:end], d_head_kinds[begin:end])
+        gradients["arc.kinds"][turn] = d_kinds
+        gradients["arc.kind_words"][turn] = d_word_kinds.T @ made.words
+        gradients["arc.kind_heads"][turn] = d_head_kinds.T @ made.heads
+        gradients["arc.heads"][turn] = gradients["arc.kind_heads"][turn].sum(0)
+        gradients["arc.pairs"][turn] = made.heads.T @ d_crossed
+        d_words += d_word_kinds @ p["arc.kind_words"][turn]
+        d_heads = d_crossed @ p["arc.pairs"][turn].T
+        d_heads += d_head_kinds @ (p["arc.kind_heads"][turn] + p["arc.heads"][turn])
+        return np.concatenate([d_words, d_heads], axis=1)
+
+    def _likely_back(
+        self,
+        first: Turn,
+        shares: Sequence[Floats],
+        d_likely: Floats,
+        d_tables: Sequence[Floats],
+        examples: Sequence[Example],
+        share: np.float32,
+    ) -> Floats:
+        """Add to the gradients of tables what comes through the first probabilities, and those probabilities' own loss.
+
+        Returns the gradient of the first vectors of nodes.
+        """
+        d_hidden = np.empty_like(d_likely)
+        for (begin, end), chances, d_table, example in zip(self.bounds, shares, d_tables, examples, strict=True):
+            words, heads = first.words[begin:end], first.heads[begin:end]
+            d_head, d_dependents = d_likely[begin:end, :WIDTH], d_likely[begin:end, WIDTH:]
+            d_hidden[begin:end, :WIDTH] = chances.T @ d_dependents
+            d_hidden[begin:end, WIDTH:] = chances @ d_head
+            d_chances = heads @ d_head.T
+            d_chances += d_dependents @ words.T
+            head_shares_back(chances, d_chances, d_table)
+            np.add(d_table, (FIRST_SHARE * share) * chances, out=d_table)
+            d_table[example.heads[1:], np.arange(1, end - begin)] -= FIRST_SHARE * share
+        return d_hidden
+
+    def _learn_labels(
+        self, examples: Sequence[Example], share: np.float32, d_rows: Floats, rng: np.random.Generator
+    ) -> None:
+        """Write the gradients of the parameters of labels, and add those of the rows."""
+        p, gradients = self.parameters, self.gradients
+        heads, words, labels, starts = _gold_arcs(examples, self.bounds)
+        asked = labels >= 0
+        if self.root_label >= 0:
+            asked &= heads > 0
+        heads, words, labels, starts = heads[asked], words[asked], labels[asked], starts[asked]
+        hidden, kinds = self._label_hidden(heads + starts, words + starts, (heads, words))
+        mask = dropout_mask(rng, hidden.shape, self.dropout)
+        dropped = hidden * mask
+        errors = self._label_scores(dropped, heads)
+        errors -= errors.max(1, keepdims=True)
+        np.exp(errors, out=errors)
+        errors /= errors.sum(1, keepdims=True)
+        places = np.arange(len(labels))
+        self.loss += float((1 - errors[places, labels]).sum())
+        self.n_decisions += len(labels)
+        errors[places, labels] -= 1
+        errors *= share
+        gradients["arc.label_weight"][...] = dropped.T @ errors
+        gradients["arc.label_out"][...] = errors.sum(0)
+        d_hidden = (errors @ p["arc.label_weight"].T) * (mask * (hidden > 0))
+        gradients["arc.label_bias"][...] = d_hidden.sum(0)
+        gradients["arc.label_kinds"].fill(0)
+        np.add.at(gradients["arc.label_kinds"], kinds, d_hidden)
+        d_rows[words + starts, 2 * WIDTH : 2 * WIDTH + LABEL_WIDTH] = d_hidden  # every word has one head
+        np.add.at(d_rows[:, 2 * WIDTH + LABEL_WIDTH :], heads + starts, d_hidden)
+
+
+def _gold_arcs(examples: Sequence[Example], bounds: Sequence[tuple[int, int]]) -> tuple[Ints, Ints, Ints, Ints]:
+    """Return heads and words (in their sentences), labels, and where the sentences begin, of all gold arcs."""
+    heads = np.concatenate([np.asarray(example.heads[1:], np.int32) for example in examples])
+    labels = np.concatenate([np.asarray(example.labels[1:], np.int32) for example in examples])
+    words = np.concatenate([np.arange(1, end - begin, dtype=np.int32) for begin, end in bounds])
+    starts = np.repeat(np.array([begin for begin, _ in bounds], np.int32), [end - begin - 1 for begin, end in bounds])
+    return heads, words, labels, starts

@@ -1,0 +1,394 @@
+"""The searches of a parser: each worker parses sentences for one thread, by moves, by arcs, or by both.
+
+A network that scores moves and arcs is searched in several ways. "greedy" and "beam" follow the moves alone; "mst",
+"eisner", "exact" and "lite" decode the arcs alone (decoders/__init__.py). "vote" adds to the score of every arc how
+much of the beam (or whether the greedy tree) has it, and decodes that; "rescore" takes the tree of the beam that moves
+and arcs together find best.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import fsum
+from typing import Any, NamedTuple, Protocol, Unpack
+
+from tanglewood.core.actions import Actions
+from tanglewood.core.beam import Beam
+from tanglewood.core.logs_plain import exp
+from tanglewood.core.search import Search
+from tanglewood.core.state import State
+from tanglewood.decoders import MOST_MEMORY, SEARCHES, make_decoder, make_summing_decoder
+from tanglewood.decoders.base import Decoder, Scores, score_table
+from tanglewood.decoders.limits import table_memory, too_long
+from tanglewood.errors import ConfigError, LimitError
+from tanglewood.learners.base import ArcScores, Model, StackedTree, TreeVote
+from tanglewood.learners.calibration import at_temperature
+from tanglewood.learners.tag_candidates import Tagging
+from tanglewood.ml.words import words_of
+from tanglewood.options import OptionsByName, ParseOptions, asked_beam
+from tanglewood.transforms.pseudo_projective import Scheme, deprojectivize
+from tanglewood.treebank.sentence import Sentence
+from tanglewood.treebank.tree import Tree
+
+MOST_ARC_WORDS = 1000  # of a sentence: tables of arcs grow with the square of its length
+# How much the votes of all trees of the beam together, or of the greedy tree, add to the score of an arc; what share
+# the log-probabilities of arcs and labels have in rescoring. Chosen on dev sets.
+BEAM_VOTE, GREEDY_VOTE, ARCS_SHARE = 2.0, 0.7, 0.6
+MOST_BEAM_WORDS = 5000  # of a sentence: a beam copies configurations, each as long as the sentence, at every move
+
+
+class Searcher(Protocol):
+    """A parser, as far as one that is stacked on it needs it."""
+
+    description: Mapping[str, Any]
+
+    def parse_all(self, sentences: Iterable[Sentence], **more: Unpack[OptionsByName]) -> Iterator[Sentence]:
+        """Yield the sentences with their trees."""
+
+
+class Searched(Protocol):
+    """What a search needs to know of a parser."""
+
+    model: Model
+    description: Mapping[str, Any]
+    scheme: Scheme | None
+    stacked: Any  # a `Searcher` whose trees a graph-based model looks at, or None
+
+
+def learnt_with(description: Mapping[str, Any]) -> int | None:
+    """Return the width of the beam that a model was judged with in training; None if there was none."""
+    return asked_beam(description["beam"])
+
+
+def stacked_tree(tree: Tree, actions: Actions) -> StackedTree:
+    """Return a stacked parser's tree with the label numbers of the actions; -1 for labels that they do not have."""
+    return StackedTree(tree.heads, actions.label_numbers(tree))
+
+
+def stacked_trees(
+    stacked: Searcher, sentences: Sequence[Sentence], actions: Actions, *, reproducible: bool = False
+) -> list[StackedTree]:
+    """Return a stacked parser's trees of sentences, searching as it did in training."""
+    parsed = stacked.parse_all(sentences, beam=learnt_with(stacked.description), reproducible=reproducible)
+    return [stacked_tree(sentence.tree, actions) for sentence in parsed]
+
+
+class ParserWorker:
+    """What one thread needs: a workspace of the model and a search."""
+
+    def __init__(self, parser: Searched, options: ParseOptions) -> None:
+        self.options = options
+        self._parser = parser
+        self._actions = parser.model.actions
+        self._workspace = parser.model.workspace(reproducible=options.reproducible)
+
+    def parse(self, sentences: Sequence[Sentence]) -> list[list[Sentence]]:
+        """Return each sentence with its tree, or its best trees."""
+        if not sentences:
+            return []
+        for sentence in sentences:
+            if problem := self.problem(sentence):
+                raise problem
+        self._encode(sentences)
+        return [list(self._parse(sentence, index)) for index, sentence in enumerate(sentences)]
+
+    def problem(self, sentence: Sentence) -> LimitError | None:
+        """Return what keeps a sentence from being parsed, before anything is done with it."""
+        return None
+
+    def nbest(self, sentence: Sentence) -> list[tuple[Tree, float]]:
+        """Return the best trees of a sentence, each with the logarithm of its probability."""
+        raise ConfigError("a graph-based model finds the one best tree; n-best trees come from a transition-based one")
+
+    def _encode(self, sentences: Sequence[Sentence]) -> None:
+        self._workspace.encode([words_of(sentence) for sentence in sentences])
+
+    def _parse(self, sentence: Sentence, index: int) -> Iterator[Sentence]:
+        raise NotImplementedError
+
+    def _tree(self, heads: Sequence[int], numbers: Sequence[int]) -> Tree:
+        """Make a tree of the heads and label numbers of words."""
+        tree = self._actions.tree(heads, numbers)
+        return tree if self._parser.scheme is None else deprojectivize(tree, self._parser.scheme)
+
+
+class ArcWorker(ParserWorker):
+    """Decodes the scores of arcs."""
+
+    def __init__(self, parser: Searched, options: ParseOptions) -> None:
+        ParserWorker.__init__(self, parser, options)
+        self._decoding = Decoding(parser, options, options.search or parser.description["search"])
+
+    def problem(self, sentence: Sentence) -> LimitError | None:
+        """Return the error if the tables of a sentence would need too much memory, even for the best of all trees."""
+        allowed = max(self.options.max_memory, MOST_MEMORY)  # below that a search falls back on the best of all trees
+        needed = self._decoding.memory(len(sentence))
+        if needed <= allowed:
+            return None
+        remedy = (
+            f"--max-memory {(needed >> 20) + 1} allows them (in Python max_memory, in bytes), and a transition-based "
+            "model needs none"
+        )
+        return sentence.located(too_long(len(sentence), needed, allowed, remedy))
+
+    def _encode(self, sentences: Sequence[Sentence]) -> None:
+        other = self._parser.stacked
+        trees: list[list[StackedTree]] = []
+        if other is not None:
+            trees = [stacked_trees(other, sentences, self._actions, reproducible=self.options.reproducible)]
+        self._workspace.encode([words_of(sentence) for sentence in sentences], *trees)
+
+    def _parse(self, sentence: Sentence, index: int) -> Iterator[Sentence]:
+        arcs = self._workspace.score(index)
+        found = self._decoding.decode(arcs, arcs.scores, self._workspace.temperature)
+        parsed = sentence.with_tree(self._tree(found.heads, arcs.best_labels(found.heads)))
+        yield self._decoding.described(parsed, found)
+
+
+class DecodedArcs(NamedTuple):
+    """The heads of words that a search over arcs found, its proof and, if asked for, the probability of each head."""
+
+    heads: Sequence[int]
+    proof: str
+    confidence: Sequence[float] = ()
+
+
+class Decoding:
+    """A search over arcs: the best tree by a table of scores, and how probable its heads are."""
+
+    def __init__(self, parser: Searched, options: ParseOptions, search: str) -> None:
+        self.search = search
+        self.options = options
+        limits = {"max_words": options.max_length or None, "max_bytes": options.max_memory}
+        system = parser.model.actions.system
+        self._decoder: Decoder = make_decoder(search, system, **limits)
+        self._sums = make_summing_decoder(search, system)
+
+    def memory(self, n: int) -> int:
+        """Return the bytes of the tables of n words for the best of all trees, and for sums if they are asked for."""
+        return table_memory(n, sums=self.options.confidence or self.options.min_risk)
+
+    def decode(self, arcs: ArcScores, scores: Scores, temperature: float) -> DecodedArcs:
+        """Return the best tree by some scores, maybe with votes; confidence is by the scores of the arcs themselves."""
+        marginals = None
+        if self.options.confidence or self.options.min_risk:
+            marginals = self._sums.marginals(at_temperature(arcs.scores, temperature))
+        if marginals is not None and self.options.min_risk:
+            n = len(marginals) - 1
+            scores = score_table(n)
+            for head in range(n + 1):
+                for word in range(1, n + 1):
+                    scores[head, word] = marginals[head, word]
+        decoded = self._decoder.best(scores)
+        heads = decoded.heads[1:].tolist()
+        confidence: list[float] = []
+        if marginals is not None and self.options.confidence:
+            confidence = _of_heads(marginals, heads)
+        return DecodedArcs(heads, decoded.proof, confidence)
+
+    def chances(self, arcs: ArcScores, heads: Sequence[int], temperature: float) -> list[float]:
+        """Return the probabilities of the heads of words."""
+        return _of_heads(self._sums.marginals(at_temperature(arcs.scores, temperature)), heads)
+
+    def described(self, parsed: Sentence, found: DecodedArcs) -> Sentence:
+        """Return a parsed sentence with confidence and a comment on the search, as asked for."""
+        if found.confidence:
+            parsed = with_confidence(parsed, found.confidence)
+        if found.proof == "fallback":
+            return parsed.with_comments([instead("mst", self.search, len(parsed))])
+        if self.options.show_search:
+            return parsed.with_comments([f"# search = {self.search}, proof: {found.proof}"])
+        return parsed
+
+
+def _of_heads(table: memoryview[float], heads: Sequence[int]) -> list[float]:
+    return [table[head, word] for word, head in enumerate(heads, 1)]
+
+
+def instead(search: str, asked: str, n: int) -> str:
+    """Return the comment on a sentence that was too long for the search that was asked for."""
+    return f"# search = {search} instead of {asked}: {n} words are beyond the limit"
+
+
+def with_confidence(sentence: Sentence, confidence: Sequence[float]) -> Sentence:
+    """Return a sentence with the probabilities of the heads of its words in MISC."""
+    return sentence.with_misc("Confidence", [f"{probability:.4f}" for probability in confidence])
+
+
+class MoveWorker(ParserWorker):
+    """Searches for the best moves; ``search`` counts its work once it has any."""
+
+    def __init__(self, parser: Searched, options: ParseOptions) -> None:
+        ParserWorker.__init__(self, parser, options)
+        self.search: Search | None = None
+        self._beam: Beam | None = None
+        self._tagging = Tagging(self._actions) if self._actions.tags else None
+        self._candidates: list[array[int]] = []
+
+    def _encode(self, sentences: Sequence[Sentence]) -> None:
+        if self._tagging is None:
+            ParserWorker._encode(self, sentences)
+            return
+        read = [self._tagging.read(sentence) for sentence in sentences]
+        self._candidates = [candidates for _, candidates in read]
+        self._workspace.encode([words for words, _ in read])
+
+    def turn_to(self, sentence: Sentence) -> Search:
+        """Return the search, set to this sentence, for callers that take the moves themselves."""
+        self._encode([sentence])
+        return self._search_of(0)
+
+    def _search_of(self, index: int) -> Search:
+        """Return the search, set to one of the encoded sentences."""
+        scorer = self._workspace.turn_to(index)
+        if self.search is None or self.search.scorer is not scorer:
+            self.search = Search(self._actions, scorer)
+            width = self.options.beam or 1
+            normalized = self._parser.model.capabilities.learnt_beam == 1
+            self._beam = Beam(self.search, width, normalized=normalized) if width > 1 else None
+        return self.search
+
+    def give_candidates(self, state: State, index: int = 0) -> None:
+        """Tell a configuration of one of the encoded sentences which tags its words may be given."""
+        if self._tagging is not None:
+            state.take_candidates(self._candidates[index])
+
+    def _parse(self, sentence: Sentence, index: int) -> Iterator[Sentence]:
+        found, comments = self._derivations(sentence, index, every=self.options.nbest > 1 or self.options.confidence)
+        for place, one in enumerate(found[: self.options.nbest], 1):
+            parsed = self._parsed(sentence, one, place).with_comments(comments)
+            yield with_confidence(parsed, one.confidence()) if self.options.confidence else parsed
+
+    def nbest(self, sentence: Sentence) -> list[tuple[Tree, float]]:
+        """Return the best trees of a sentence, each with the logarithm of its probability."""
+        self._encode([sentence])
+        found, _ = self._derivations(sentence, 0, every=True)
+        return [(one.tree, one.score) for one in found[: self.options.nbest]]
+
+    def _derivations(self, sentence: Sentence, index: int, *, every: bool) -> tuple[list[_Found], list[str]]:
+        """Return the best derivation or, from a beam, every one with a tree of its own, best first; and comments."""
+        search = self._search_of(index)
+        n = len(sentence)
+        state = State(n)
+        self.give_candidates(state, index)
+        comments: list[str] = []
+        if self._beam is None or (n > MOST_BEAM_WORDS and not every):
+            search.greedy(state)
+            if self._beam is not None:
+                comments = [instead("greedy", f"a beam of {self._beam.width}", n)]
+            return [self._found(state)], comments
+        scores = self._beam.parse(state)
+        if not every:
+            return [self._found(state, scores[0])], comments
+        found: list[_Found] = []
+        for rank, score in enumerate(scores):
+            self._beam.restore(state, rank)
+            found.append(self._found(state, score, found))
+        trees = [one.tree for one in found]
+        return [one for rank, one in enumerate(found) if one.tree not in trees[:rank]], comments
+
+    def _found(self, state: State, score: float = 0.0, beam: Sequence[_Found] = ()) -> _Found:
+        heads, labels = state.word_heads(), state.word_labels()
+        return _Found(self._tree(heads, labels), heads, labels, state.word_tags(), score, beam)
+
+    def _parsed(self, sentence: Sentence, found: _Found, place: int = 1) -> Sentence:
+        """Return the sentence with what a derivation gives it."""
+        parsed = self._tagged(sentence, found.tags).with_tree(found.tree)
+        if self.options.nbest > 1:
+            return parsed.with_comments([f"# nbest = {place}", f"# log_probability = {found.score:.4f}"])
+        return parsed
+
+    def _tagged(self, sentence: Sentence, tags: Sequence[int]) -> Sentence:
+        """Return the sentence with its tags, if the system gives any."""
+        return sentence if self._tagging is None else self._tagging.written(sentence, tags)
+
+    def tree_of(self, state: State) -> Tree:
+        """Return the tree of a state in which the parse is over."""
+        return self._tree(state.word_heads(), state.word_labels())
+
+
+class _Found(NamedTuple):
+    """A derivation in the beam: its tree, its heads, labels and tags in numbers, its score, and the whole beam."""
+
+    tree: Tree
+    heads: Sequence[int]
+    labels: Sequence[int]
+    tags: Sequence[int]
+    score: float
+    beam: Sequence[_Found]
+
+    def confidence(self) -> list[float]:
+        """Return for each word the share of the beam's probability in which it has the head that it has here."""
+        shares = [exp(other.score - self.beam[0].score) for other in self.beam]
+        total = fsum(shares)
+        return [
+            fsum(
+                share
+                for share, other in zip(shares, self.beam, strict=True)
+                if other.tree.heads[word] == self.tree.heads[word]
+            )
+            / total
+            for word in range(1, len(self.tree) + 1)
+        ]
+
+
+class JointWorker(MoveWorker):
+    """Searches with the scores of moves and of arcs."""
+
+    def __init__(self, parser: Searched, options: ParseOptions) -> None:
+        MoveWorker.__init__(self, parser, options)
+        projective = parser.scheme is not None or self._actions.system.projective
+        over_arcs = options.search if options.search in SEARCHES else "eisner" if projective else "mst"
+        self._decoding = Decoding(parser, options, over_arcs)
+
+    def _fits(self, n: int) -> bool:
+        """Whether arcs of n words are scored; in longer sentences the moves have to do."""
+        return n <= (self.options.max_length or MOST_ARC_WORDS) and self._decoding.memory(n) <= self.options.max_memory
+
+    def _parse(self, sentence: Sentence, index: int) -> Iterator[Sentence]:
+        search = self.options.search
+        if not self._fits(len(sentence)):
+            yield from self._by_moves(sentence, index)
+            return
+        arcs = self._workspace.score(index)
+        if search in SEARCHES:
+            yield self._decoded(sentence, arcs, [])
+            return
+        found, comments = self._derivations(sentence, index, every=self._beam is not None)
+        if search == "vote":
+            yield self._decoded(sentence, arcs, found)
+            return
+        if search == "rescore":
+            found = sorted(found, key=lambda one: -self._joint_score(one, arcs))
+        for place, one in enumerate(found[: self.options.nbest], 1):
+            parsed = self._parsed(sentence, one, place).with_comments(comments)
+            if self.options.confidence:
+                parsed = with_confidence(parsed, self._decoding.chances(arcs, one.heads, self._workspace.temperature))
+            yield parsed
+
+    def _by_moves(self, sentence: Sentence, index: int) -> Iterator[Sentence]:
+        """Parse a sentence that is too long for the scores of arcs."""
+        found, _ = self._derivations(sentence, index, every=self.options.nbest > 1)
+        by_beam = self._beam is not None and len(sentence) <= MOST_BEAM_WORDS
+        comment = instead("beam" if by_beam else "greedy", self.options.search, len(sentence))
+        for place, one in enumerate(found[: self.options.nbest], 1):
+            yield self._parsed(sentence, one, place).with_comments([comment])
+
+    def _decoded(self, sentence: Sentence, arcs: ArcScores, found: Sequence[_Found]) -> Sentence:
+        """Return the sentence with the best tree by the scores of arcs, to which derivations add their votes."""
+        scores, votes = arcs.scores, []
+        if found:
+            whole = BEAM_VOTE if self._beam is not None else GREEDY_VOTE
+            shares = [exp(one.score - found[0].score) for one in found]
+            total = fsum(shares)
+            votes = [TreeVote(one.heads, one.labels, share / total) for one, share in zip(found, shares, strict=True)]
+            scores = arcs.with_votes([vote._replace(weight=whole * vote.weight) for vote in votes])
+        decoded = self._decoding.decode(arcs, scores, self._workspace.temperature)
+        labels = arcs.best_labels(decoded.heads, votes)
+        tagged = self._tagged(sentence, found[0].tags) if found else sentence
+        return self._decoding.described(tagged.with_tree(self._tree(decoded.heads, labels)), decoded)
+
+    def _joint_score(self, found: _Found, arcs: ArcScores) -> float:
+        """Return the sum of the log-probabilities of a derivation and, less a constant, of its arcs and labels."""
+        return found.score + ARCS_SHARE * arcs.tree_score(found.heads, found.labels)
