@@ -126,7 +126,10 @@ class Parser:
         options = self.resolved(options or ParseOptions())
         if self.graph_based:
             return ArcWorker(self, options)
-        return MoveWorker(self, options) if options.search in ("", *MOVE_SEARCHES) else JointWorker(self, options)
+        by_moves = options.search in ("", *MOVE_SEARCHES)
+        if by_moves and not (options.confidence and self.model.capabilities.scores_arcs):
+            return MoveWorker(self, options)
+        return JointWorker(self, options)
 
     def resolved(self, options: ParseOptions, *, predicted_tags: bool = False) -> ParseOptions:
         """Return the options with the search and the width of the beam decided; ConfigError if they do not fit.

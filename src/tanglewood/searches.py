@@ -35,6 +35,7 @@ MOST_ARC_WORDS = 1000  # of a sentence: tables of arcs grow with the square of i
 # How much the votes of all trees of the beam together, or of the greedy tree, add to the score of an arc; what share
 # the log-probabilities of arcs and labels have in rescoring. Chosen on dev sets.
 BEAM_VOTE, GREEDY_VOTE, ARCS_SHARE = 2.0, 0.7, 0.6
+CROSSING_GAIN = 0.5  # what each crossing arc must add to the score of a tree that moves and arcs have voted for
 MOST_BEAM_WORDS = 5000  # of a sentence: a beam copies configurations, each as long as the sentence, at every move
 
 
@@ -82,6 +83,7 @@ class ParserWorker:
         self._parser = parser
         self._actions = parser.model.actions
         self._workspace = parser.model.workspace(reproducible=options.reproducible)
+        self.fallbacks = 0  # sentences that were too long for the search that was asked for
 
     def parse(self, sentences: Sequence[Sentence]) -> list[list[Sentence]]:
         """Return each sentence with its tree, or its best trees."""
@@ -106,6 +108,23 @@ class ParserWorker:
 
     def _parse(self, sentence: Sentence, index: int) -> Iterator[Sentence]:
         raise NotImplementedError
+
+    def _instead(self, parsed: Sentence, search: str, asked: str) -> Sentence:
+        """Count a sentence that was too long for the search that was asked for, and say so in a comment."""
+        self.fallbacks += 1
+        return parsed.with_comments(
+            [f"# search = {search} instead of {asked}: {len(parsed)} words are beyond the limit"]
+        )
+
+    def _described(self, parsed: Sentence, decoding: Decoding, found: DecodedArcs) -> Sentence:
+        """Return a parsed sentence with confidence and a comment on the search, as asked for."""
+        if found.confidence:
+            parsed = with_confidence(parsed, found.confidence)
+        if found.proof == "fallback":
+            return self._instead(parsed, "mst", decoding.search)
+        if self.options.show_search:
+            return parsed.with_comments([f"# search = {self.options.search or decoding.search}, proof: {found.proof}"])
+        return parsed
 
     def _tree(self, heads: Sequence[int], numbers: Sequence[int]) -> Tree:
         """Make a tree of the heads and label numbers of words."""
@@ -143,7 +162,7 @@ class ArcWorker(ParserWorker):
         arcs = self._workspace.score(index)
         found = self._decoding.decode(arcs, arcs.scores, self._workspace.temperature)
         parsed = sentence.with_tree(self._tree(found.heads, arcs.best_labels(found.heads)))
-        yield self._decoding.described(parsed, found)
+        yield self._described(parsed, self._decoding, found)
 
 
 class DecodedArcs(NamedTuple):
@@ -191,24 +210,9 @@ class Decoding:
         """Return the probabilities of the heads of words."""
         return _of_heads(self._sums.marginals(at_temperature(arcs.scores, temperature)), heads)
 
-    def described(self, parsed: Sentence, found: DecodedArcs) -> Sentence:
-        """Return a parsed sentence with confidence and a comment on the search, as asked for."""
-        if found.confidence:
-            parsed = with_confidence(parsed, found.confidence)
-        if found.proof == "fallback":
-            return parsed.with_comments([instead("mst", self.search, len(parsed))])
-        if self.options.show_search:
-            return parsed.with_comments([f"# search = {self.search}, proof: {found.proof}"])
-        return parsed
-
 
 def _of_heads(table: memoryview[float], heads: Sequence[int]) -> list[float]:
     return [table[head, word] for word, head in enumerate(heads, 1)]
-
-
-def instead(search: str, asked: str, n: int) -> str:
-    """Return the comment on a sentence that was too long for the search that was asked for."""
-    return f"# search = {search} instead of {asked}: {n} words are beyond the limit"
 
 
 def with_confidence(sentence: Sentence, confidence: Sequence[float]) -> Sentence:
@@ -222,7 +226,8 @@ class MoveWorker(ParserWorker):
     def __init__(self, parser: Searched, options: ParseOptions) -> None:
         ParserWorker.__init__(self, parser, options)
         self.search: Search | None = None
-        self._beam: Beam | None = None
+        self._wide = (options.beam or 1) > 1
+        self._beam: Beam | None = None  # made for the first sentence
         self._tagging = Tagging(self._actions) if self._actions.tags else None
         self._candidates: list[array[int]] = []
 
@@ -244,9 +249,9 @@ class MoveWorker(ParserWorker):
         scorer = self._workspace.turn_to(index)
         if self.search is None or self.search.scorer is not scorer:
             self.search = Search(self._actions, scorer)
-            width = self.options.beam or 1
             normalized = self._parser.model.capabilities.learnt_beam == 1
-            self._beam = Beam(self.search, width, normalized=normalized) if width > 1 else None
+            if self._wide:
+                self._beam = Beam(self.search, self.options.beam or 1, normalized=normalized)
         return self.search
 
     def give_candidates(self, state: State, index: int = 0) -> None:
@@ -255,49 +260,76 @@ class MoveWorker(ParserWorker):
             state.take_candidates(self._candidates[index])
 
     def _parse(self, sentence: Sentence, index: int) -> Iterator[Sentence]:
-        found, comments = self._derivations(sentence, index, every=self.options.nbest > 1 or self.options.confidence)
-        for place, one in enumerate(found[: self.options.nbest], 1):
-            parsed = self._parsed(sentence, one, place).with_comments(comments)
-            yield with_confidence(parsed, one.confidence()) if self.options.confidence else parsed
+        options = self.options
+        every = options.nbest > 1 or options.confidence
+        derivations = self._derivations(sentence, index, every=every)
+        for place, (tree, found) in enumerate(self._different(derivations)[: options.nbest] if every else (), 1):
+            parsed = self._ranked(sentence, tree, found, place)
+            yield with_confidence(parsed, self._shares(tree, derivations)) if options.confidence else parsed
+        if not every:
+            parsed = self._parsed(sentence, derivations[0])
+            given_up = self._wide and len(sentence) > MOST_BEAM_WORDS
+            yield self._instead(parsed, "greedy", f"a beam of {options.beam}") if given_up else parsed
 
     def nbest(self, sentence: Sentence) -> list[tuple[Tree, float]]:
         """Return the best trees of a sentence, each with the logarithm of its probability."""
         self._encode([sentence])
-        found, _ = self._derivations(sentence, 0, every=True)
-        return [(one.tree, one.score) for one in found[: self.options.nbest]]
+        found = self._different(self._derivations(sentence, 0, every=True))
+        return [(tree, one.score) for tree, one in found[: self.options.nbest]]
 
-    def _derivations(self, sentence: Sentence, index: int, *, every: bool) -> tuple[list[_Found], list[str]]:
-        """Return the best derivation or, from a beam, every one with a tree of its own, best first; and comments."""
+    def _derivations(self, sentence: Sentence, index: int, *, every: bool) -> list[Derivation]:
+        """Return the best derivation or, from a beam, every one, best first.
+
+        A beam gives way to greedy search in a very long sentence if not every one is asked for.
+        """
         search = self._search_of(index)
-        n = len(sentence)
-        state = State(n)
+        state = State(len(sentence))
         self.give_candidates(state, index)
-        comments: list[str] = []
-        if self._beam is None or (n > MOST_BEAM_WORDS and not every):
+        if self._beam is None or (len(sentence) > MOST_BEAM_WORDS and not every):
             search.greedy(state)
-            if self._beam is not None:
-                comments = [instead("greedy", f"a beam of {self._beam.width}", n)]
-            return [self._found(state)], comments
+            return [self._derivation(state)]
         scores = self._beam.parse(state)
         if not every:
-            return [self._found(state, scores[0])], comments
-        found: list[_Found] = []
+            return [self._derivation(state, scores[0])]
+        found = []
         for rank, score in enumerate(scores):
             self._beam.restore(state, rank)
-            found.append(self._found(state, score, found))
-        trees = [one.tree for one in found]
-        return [one for rank, one in enumerate(found) if one.tree not in trees[:rank]], comments
+            found.append(self._derivation(state, score))
+        return found
 
-    def _found(self, state: State, score: float = 0.0, beam: Sequence[_Found] = ()) -> _Found:
-        heads, labels = state.word_heads(), state.word_labels()
-        return _Found(self._tree(heads, labels), heads, labels, state.word_tags(), score, beam)
+    def _derivation(self, state: State, score: float = 0.0) -> Derivation:
+        """Return what led to a final configuration."""
+        tags = () if self._tagging is None else state.word_tags()
+        return Derivation(state.word_heads(), state.word_labels(), tags, score)
 
-    def _parsed(self, sentence: Sentence, found: _Found, place: int = 1) -> Sentence:
+    def _different(self, derivations: Sequence[Derivation]) -> list[tuple[Tree, Derivation]]:
+        """Return the different trees of derivations, each with the best of its derivations."""
+        trees = [self._tree(one.heads, one.labels) for one in derivations]
+        return [
+            (tree, one)
+            for rank, (tree, one) in enumerate(zip(trees, derivations, strict=True))
+            if tree not in trees[:rank]
+        ]
+
+    def _shares(self, tree: Tree, derivations: Sequence[Derivation]) -> list[float]:
+        """Return for each word the share of the beam's probability in which it has the head that it has in a tree."""
+        shares = shares_of(derivations)
+        trees = [self._tree(one.heads, one.labels) for one in derivations]
+        return [
+            fsum(share for share, other in zip(shares, trees, strict=True) if other.heads[word] == tree.heads[word])
+            for word in range(1, len(tree) + 1)
+        ]
+
+    def _parsed(self, sentence: Sentence, found: Derivation) -> Sentence:
         """Return the sentence with what a derivation gives it."""
-        parsed = self._tagged(sentence, found.tags).with_tree(found.tree)
-        if self.options.nbest > 1:
-            return parsed.with_comments([f"# nbest = {place}", f"# log_probability = {found.score:.4f}"])
-        return parsed
+        return self._tagged(sentence, found.tags).with_tree(self._tree(found.heads, found.labels))
+
+    def _ranked(self, sentence: Sentence, tree: Tree, found: Derivation, place: int) -> Sentence:
+        """Return the sentence with one of its best trees, and comments if there are to be several."""
+        parsed = self._tagged(sentence, found.tags).with_tree(tree)
+        if self.options.nbest == 1:
+            return parsed
+        return parsed.with_comments([f"# nbest = {place}", f"# log_probability = {found.score:.4f}"])
 
     def _tagged(self, sentence: Sentence, tags: Sequence[int]) -> Sentence:
         """Return the sentence with its tags, if the system gives any."""
@@ -308,29 +340,20 @@ class MoveWorker(ParserWorker):
         return self._tree(state.word_heads(), state.word_labels())
 
 
-class _Found(NamedTuple):
-    """A derivation in the beam: its tree, its heads, labels and tags in numbers, its score, and the whole beam."""
+class Derivation(NamedTuple):
+    """What moves have given the words of a sentence, in numbers, and the logarithm of the moves' probability."""
 
-    tree: Tree
     heads: Sequence[int]
     labels: Sequence[int]
     tags: Sequence[int]
     score: float
-    beam: Sequence[_Found]
 
-    def confidence(self) -> list[float]:
-        """Return for each word the share of the beam's probability in which it has the head that it has here."""
-        shares = [exp(other.score - self.beam[0].score) for other in self.beam]
-        total = fsum(shares)
-        return [
-            fsum(
-                share
-                for share, other in zip(shares, self.beam, strict=True)
-                if other.tree.heads[word] == self.tree.heads[word]
-            )
-            / total
-            for word in range(1, len(self.tree) + 1)
-        ]
+
+def shares_of(derivations: Sequence[Derivation]) -> list[float]:
+    """Return the share that each derivation, the first being the best, has in the probability of all of them."""
+    shares = [exp(one.score - derivations[0].score) for one in derivations]
+    total = fsum(shares)
+    return [share / total for share in shares]
 
 
 class JointWorker(MoveWorker):
@@ -347,48 +370,45 @@ class JointWorker(MoveWorker):
         return n <= (self.options.max_length or MOST_ARC_WORDS) and self._decoding.memory(n) <= self.options.max_memory
 
     def _parse(self, sentence: Sentence, index: int) -> Iterator[Sentence]:
-        search = self.options.search
+        options = self.options
         if not self._fits(len(sentence)):
             yield from self._by_moves(sentence, index)
             return
         arcs = self._workspace.score(index)
-        if search in SEARCHES:
-            yield self._decoded(sentence, arcs, [])
+        over_arcs = options.search in SEARCHES
+        derivations = [] if over_arcs else self._derivations(sentence, index, every=self._wide)
+        if over_arcs or options.search == "vote":
+            yield self._decoded(sentence, arcs, derivations)
             return
-        found, comments = self._derivations(sentence, index, every=self._beam is not None)
-        if search == "vote":
-            yield self._decoded(sentence, arcs, found)
-            return
-        if search == "rescore":
-            found = sorted(found, key=lambda one: -self._joint_score(one, arcs))
-        for place, one in enumerate(found[: self.options.nbest], 1):
-            parsed = self._parsed(sentence, one, place).with_comments(comments)
-            if self.options.confidence:
+        if options.search == "rescore":
+            derivations = sorted(derivations, key=lambda one: -self._joint_score(one, arcs))
+        for place, (tree, one) in enumerate(self._different(derivations)[: options.nbest], 1):
+            parsed = self._ranked(sentence, tree, one, place)
+            if options.confidence:
                 parsed = with_confidence(parsed, self._decoding.chances(arcs, one.heads, self._workspace.temperature))
             yield parsed
 
     def _by_moves(self, sentence: Sentence, index: int) -> Iterator[Sentence]:
         """Parse a sentence that is too long for the scores of arcs."""
-        found, _ = self._derivations(sentence, index, every=self.options.nbest > 1)
-        by_beam = self._beam is not None and len(sentence) <= MOST_BEAM_WORDS
-        comment = instead("beam" if by_beam else "greedy", self.options.search, len(sentence))
-        for place, one in enumerate(found[: self.options.nbest], 1):
-            yield self._parsed(sentence, one, place).with_comments([comment])
+        derivations = self._derivations(sentence, index, every=self.options.nbest > 1)
+        by_beam = self._wide and (len(sentence) <= MOST_BEAM_WORDS or self.options.nbest > 1)
+        for place, (tree, one) in enumerate(self._different(derivations)[: self.options.nbest], 1):
+            parsed = self._ranked(sentence, tree, one, place)
+            yield self._instead(parsed, "beam" if by_beam else "greedy", self.options.search)
 
-    def _decoded(self, sentence: Sentence, arcs: ArcScores, found: Sequence[_Found]) -> Sentence:
+    def _decoded(self, sentence: Sentence, arcs: ArcScores, derivations: Sequence[Derivation]) -> Sentence:
         """Return the sentence with the best tree by the scores of arcs, to which derivations add their votes."""
-        scores, votes = arcs.scores, []
-        if found:
-            whole = BEAM_VOTE if self._beam is not None else GREEDY_VOTE
-            shares = [exp(one.score - found[0].score) for one in found]
-            total = fsum(shares)
-            votes = [TreeVote(one.heads, one.labels, share / total) for one, share in zip(found, shares, strict=True)]
-            scores = arcs.with_votes([vote._replace(weight=whole * vote.weight) for vote in votes])
-        decoded = self._decoding.decode(arcs, scores, self._workspace.temperature)
-        labels = arcs.best_labels(decoded.heads, votes)
-        tagged = self._tagged(sentence, found[0].tags) if found else sentence
-        return self._decoding.described(tagged.with_tree(self._tree(decoded.heads, labels)), decoded)
+        scores = arcs.scores
+        votes: list[TreeVote] = []
+        if derivations:
+            shares = shares_of(derivations)
+            votes = [TreeVote(one.heads, one.labels, share) for one, share in zip(derivations, shares, strict=True)]
+            scores = arcs.with_votes(votes, BEAM_VOTE if self._wide else GREEDY_VOTE)
+        found = self._decoding.decode(arcs, scores, self._workspace.temperature)
+        tree = self._tree(found.heads, arcs.best_labels(found.heads, votes))
+        tagged = self._tagged(sentence, derivations[0].tags) if derivations else sentence
+        return self._described(tagged.with_tree(tree), self._decoding, found)
 
-    def _joint_score(self, found: _Found, arcs: ArcScores) -> float:
+    def _joint_score(self, found: Derivation, arcs: ArcScores) -> float:
         """Return the sum of the log-probabilities of a derivation and, less a constant, of its arcs and labels."""
         return found.score + ARCS_SHARE * arcs.tree_score(found.heads, found.labels)

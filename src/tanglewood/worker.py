@@ -48,6 +48,7 @@ class Parsed(NamedTuple):
     items: list[Item]
     words: int
     missing: list[str]  # columns that the model was trained with and no word met so far has
+    fallbacks: int = 0  # sentences that were too long for the search that was asked for
 
     def sentences(self) -> list[Sentence]:
         """Return the sentences; the first error is raised."""
@@ -85,11 +86,12 @@ class Worker:
             self.parser.problem(item) or item if isinstance(item, Sentence) else item for item in batch.tagged(self)
         ]
         sentences = [item for item in items if isinstance(item, Sentence)]
+        before = self.parser.fallbacks
         parsed = iter(self.parser.parse(sentences))
         found: list[Item] = []
         for item in items:
             found.extend([item] if isinstance(item, LocatedError) else next(parsed))
-        return Parsed(found, sum(map(len, sentences)), self._columns.empty)
+        return Parsed(found, sum(map(len, sentences)), self._columns.empty, self.parser.fallbacks - before)
 
     def parse_texts(self, texts: Sequence[str]) -> list[list[Sentence]]:
         """Return the parsed sentences of each text; those of short texts are parsed together."""

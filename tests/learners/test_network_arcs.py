@@ -195,16 +195,16 @@ def test_votes_are_added_where_trees_have_the_arc_and_count_for_labels():
     scored = NetworkArcs(tables[0], head, 0)
     votes = [TreeVote([2, 0, 2], [0, 3, 1], 0.75), TreeVote([2, 0, 1], [0, 3, -1], 0.25)]
     before = tables[0].copy()
-    added = scored.with_votes(votes) - before
+    added = scored.with_votes(votes, 2.0) - before
     wanted = np.zeros_like(added)
-    wanted[2, 1] = wanted[0, 2] = 1
-    wanted[2, 3], wanted[1, 3] = 0.75, 0.25
+    wanted[2, 1] = wanted[0, 2] = 2
+    wanted[2, 3], wanted[1, 3] = 1.5, 0.5
     np.testing.assert_allclose(added, wanted, atol=1e-5)
     assert (tables[0] == before).all()
     chances = scored.label_chances([2, 0, 2])
     np.testing.assert_allclose(chances.sum(1), 1, rtol=1e-5)
     for label in (0, 1, 2):
-        sure = [TreeVote([2, 0, 2], [label, 3, label], 1.0)]
+        sure = [TreeVote([2, 0, 2], [label, 3, label], 2.0)]
         assert scored.best_labels([2, 0, 2], sure) == [label, 3, label]
         assert scored.best_labels([2, 0, 1], sure)[2] == scored.best_labels([2, 0, 1])[2]  # another arc
     score = scored.tree_score([2, 0, 2], [0, 3, 1])

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from tanglewood.cli.common import Reading, add_processes, add_reading, add_reproducible, use_one_matrix_thread
 from tanglewood.cli.inputs import is_text
 from tanglewood.cli.writing import add_writing, chosen_format, chosen_look, on_screen
-from tanglewood.decoders import MOST_MEMORY, MOVE_SEARCHES, SEARCHES, search_help
+from tanglewood.decoders import JOINT_SEARCHES, MOST_MEMORY, MOVE_SEARCHES, SEARCHES, search_help
 from tanglewood.errors import one_line
 from tanglewood.options import ParseOptions
 from tanglewood.show.formats import FORMATS, write
@@ -35,7 +35,7 @@ EXAMPLES = """\
   tanglewood parse -m nl.tw --format html brieven.txt -o brieven.html
   tanglewood parse --tag tokens.conllu > trees.conllu
   tanglewood parse -m model.tw words.conllu -o trees.conllu
-  tanglewood parse -m model.tw --beam 8 words.conllu > trees.conllu
+  tanglewood parse -m model.tw --accurate words.conllu > trees.conllu
   tanglewood parse -m arcs.tw --search eisner --confidence words.conllu > trees.conllu
   zcat big.conllu.gz | tanglewood parse -m model.tw -j 2 - -o big-trees.conllu.gz"""
 
@@ -54,47 +54,51 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--search",
-        choices=(*SEARCHES, *MOVE_SEARCHES),
-        help="graph-based models: "
-        + search_help()
-        + " (default: as in training); transition-based models: greedy (default) or beam (default with a pipeline)",
+        choices=(*MOVE_SEARCHES, *JOINT_SEARCHES, *SEARCHES),
+        help=search_help() + ". Models that score moves alone take the first two, graph-based ones the last four, and "
+        "networks all of them (default: vote; for graph-based models as in training, for others greedy)",
+    )
+    parser.add_argument(
+        "--accurate", action="store_true", help="take a beam of 8 where there can be one: better trees, slower"
     )
     parser.add_argument(
         "--confidence",
         action="store_true",
         help="write to MISC how probable each word's head is: by the sum over all trees, or by the share of the beam "
-        "that agrees",
+        "that agrees, for models that score moves alone",
     )
     parser.add_argument(
         "--beam",
         type=int,
         metavar="K",
-        help="transition-based: keep the K best derivations (default 1; 8 where a beam is needed, and with a pipeline)",
+        help="keep the K best derivations (default 1; 8 with --accurate and where a beam is needed)",
     )
     parser.add_argument(
-        "--nbest", type=int, default=1, metavar="K", help="transition-based: write the K best trees of each sentence"
+        "--nbest", type=int, default=1, metavar="K", help="write the K best trees of each sentence, from the beam"
     )
     parser.add_argument(
-        "--min-risk", action="store_true", help="graph-based: find the tree expected to have the most correct heads"
+        "--min-risk",
+        action="store_true",
+        help="with a search over arcs: find the tree expected to have the most correct heads",
     )
     parser.add_argument(
         "--max-length",
         type=int,
         default=0,
         metavar="N",
-        help="graph-based: take the best of all trees for sentences longer than N",
+        help="in sentences longer than N follow moves alone or, graph-based, take the best of all trees",
     )
     parser.add_argument(
         "--max-memory",
         type=int,
         metavar="MB",
-        help=f"graph-based: likewise where the search needs more megabytes than this (default {MOST_MEMORY >> 20}); if "
-        "even the best of all trees needs more, the sentence is an error",
+        help=f"likewise where the search needs more megabytes than this (default {MOST_MEMORY >> 20}); "
+        "graph-based: if even the best of all trees needs more, the sentence is an error",
     )
     parser.add_argument(
         "--show-search",
         action="store_true",
-        help="graph-based: add a comment with the search and its proof to every sentence",
+        help="add a comment with the search and its proof to every sentence",
     )
     add_reproducible(parser)
     add_processes(
@@ -115,6 +119,7 @@ def run(args: argparse.Namespace) -> int:
     options = ParseOptions(
         search=args.search or "",
         beam=args.beam,
+        accurate=args.accurate,
         nbest=args.nbest,
         confidence=args.confidence,
         min_risk=args.min_risk,
@@ -134,6 +139,12 @@ def run(args: argparse.Namespace) -> int:
         print(
             f"warning: the input has no {', '.join(corpus.missing)}: 0 of {words:,} words; the model was trained with "
             f"them{remedy}",
+            file=sys.stderr,
+        )
+    if corpus.fallbacks:
+        print(
+            f"{corpus.fallbacks:,} of {count:,} sentences were too long for the search; a comment (# search) in each "
+            "says what was done instead",
             file=sys.stderr,
         )
     if sys.stderr.isatty() and not on_screen(args):

@@ -86,7 +86,7 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--search",
         choices=tuple(SEARCHES),
-        help="train a graph-based model (docs/graph.md) with this exact search: " + search_help(),
+        help="train a graph-based model (docs/graph.md) with this exact search: " + search_help(over_arcs=True),
     )
     parser.add_argument(
         *("--stacked", "--guide"),
@@ -95,9 +95,7 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
         help="model whose trees a graph-based learner looks at; it becomes part of the new one (old name: --guide)",
     )
     parser.add_argument("--epochs", type=int, metavar="N", help="number of passes over the data")
-    parser.add_argument(
-        "--beam", type=int, metavar="K", help="beam for parsing dev after each epoch (default 1: greedy)"
-    )
+    parser.add_argument("--beam", type=int, metavar="K", help="beam for parsing dev after each epoch (default 1: none)")
     parser.add_argument("--seed", type=int, metavar="N", help="seed of everything random (default 1)")
     parser.add_argument(
         "--config", metavar="FILE", help="TOML file with any of these choices and the learner's settings"

@@ -66,9 +66,11 @@ SEARCHES: dict[str, SearchEntry] = {
 }
 
 
-def search_help() -> str:
-    """Say in one line what each search finds."""
-    known = {**MOVE_SEARCHES, **JOINT_SEARCHES, **{name: entry.help for name, entry in SEARCHES.items()}}
+def search_help(*, over_arcs: bool = False) -> str:
+    """Say in one line what each search finds, or each search over arcs."""
+    known = {name: entry.help for name, entry in SEARCHES.items()}
+    if not over_arcs:
+        known = {**MOVE_SEARCHES, **JOINT_SEARCHES, **known}
     return "; ".join(f"{name}: {text}" for name, text in known.items())
 
 

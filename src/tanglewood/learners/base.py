@@ -90,8 +90,8 @@ class ArcScores(Protocol):
     def best_labels(self, heads: Sequence[int], votes: Sequence[TreeVote] = ()) -> list[int]:
         """Return the numbers of the best labels of words with these heads; those of other trees may count as votes."""
 
-    def with_votes(self, votes: Sequence[TreeVote]) -> Any:  # noqa: ANN401 - a table as decoders take it
-        """Return the scores with the weights of trees added to those of their arcs."""
+    def with_votes(self, votes: Sequence[TreeVote], worth: float) -> Any:  # noqa: ANN401 - a table as decoders take it
+        """Return the scores with the weights of trees, times what they are worth, added to those of their arcs."""
 
     def tree_score(self, heads: Sequence[int], labels: Sequence[int]) -> float:
         """Return the score of a tree: the logarithm of its probability and those of its labels, less a constant."""
@@ -115,7 +115,7 @@ class ArcTable(NamedTuple):
         """Return the best labels of words with these heads."""
         return [self.labels[head, word] for word, head in enumerate(heads, 1)]
 
-    def with_votes(self, votes: Sequence[TreeVote]) -> memoryview[float]:
+    def with_votes(self, votes: Sequence[TreeVote], worth: float) -> memoryview[float]:
         """Only models that score moves too are voted on."""
         raise NotImplementedError
 

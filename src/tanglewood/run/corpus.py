@@ -16,11 +16,12 @@ from tanglewood.worker import Worker
 class Corpus:
     """Parses batches of sentences as they come; ``words`` counts the words parsed so far, by all processes.
 
-    ``missing`` are the columns that the model was trained with but that no word so far has.
+    ``missing`` are the columns that the model was trained with but that no word so far has; ``fallbacks`` counts the
+    sentences that were too long for the search that was asked for.
     """
 
     def __init__(self, worker: Worker, *, processes: int = 1) -> None:
-        self.words = 0
+        self.words = self.fallbacks = 0
         self.missing = list(OPTIONAL)
         self._worker = worker
         self._processes = processes
@@ -35,6 +36,7 @@ class Corpus:
         with closing(in_order(self._worker.parse, batches, processes=self._processes, method=method)) as results:
             for parsed in results:
                 self.words += parsed.words
+                self.fallbacks += parsed.fallbacks
                 self.missing = [column for column in self.missing if column in parsed.missing]
                 for item in parsed.items:
                     if isinstance(item, LocatedError):

@@ -34,6 +34,7 @@ LABEL_WIDTH = 128
 WORDS = "arc.words"  # the weights that contexts are multiplied by: dependent, head, dependent and head of labels
 TURNS = 2
 FIRST_SHARE = np.float32(0.3)  # weight of the loss of the first scores by themselves
+LABEL_VOTE = 0.7  # how much the label that moves give an arc adds to its probability
 LOWEST = np.float32(-1e30)
 LEAST_CHANCE = np.float32(1e-9)  # of a label whose logarithm is taken
 
@@ -169,19 +170,20 @@ class NetworkArcs:
         if not votes:
             return self._head.labels(self._index, heads).argmax(1).tolist()  # type: ignore[no-any-return]
         chances = self.label_chances(heads)
+        own = np.asarray(heads)
         for vote in votes:
-            for word, (head, other, label) in enumerate(zip(heads, vote.heads, vote.labels, strict=True)):
-                if head == other and label >= 0:
-                    chances[word, label] += vote.weight
+            labels = np.asarray(vote.labels)
+            same = np.flatnonzero((own == vote.heads) & (labels >= 0))
+            chances[same, labels[same]] += np.float32(LABEL_VOTE * vote.weight)
         best: list[int] = chances.argmax(1).tolist()
         return best
 
-    def with_votes(self, votes: Sequence[TreeVote]) -> Floats:
-        """Return the scores with the weights of trees added to those of their arcs."""
+    def with_votes(self, votes: Sequence[TreeVote], worth: float) -> Floats:
+        """Return the scores with the weights of trees, times what they are worth, added to those of their arcs."""
         scores = self.scores.copy()
         words = np.arange(1, len(scores))
         for vote in votes:
-            scores[vote.heads, words] += np.float32(vote.weight)
+            scores[vote.heads, words] += np.float32(worth * vote.weight)
         return scores
 
     def tree_score(self, heads: Sequence[int], labels: Sequence[int]) -> float:

@@ -1,0 +1,238 @@
+"""Searches with moves and arcs: each finds what brute force finds with the same scores, and gives way to moves alone."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from brute_trees import all_trees, is_nonprojective
+from tanglewood import searches
+from tanglewood.decoders import JOINT_SEARCHES, MOVE_SEARCHES, SEARCHES
+from tanglewood.errors import ConfigError
+from tanglewood.learners.network import arcs as arc_head
+from tanglewood.ml.words import words_of
+from tanglewood.options import ParseOptions
+from tanglewood.parser import Parser
+from tanglewood.systems import SYSTEMS
+from toy import toy_sentences, train_parser
+
+LONGEST = 5  # words of sentences whose trees are all gone through
+
+
+@pytest.fixture(scope="module")
+def joint():
+    return train_parser(toy_sentences(15))
+
+
+@pytest.fixture(scope="module")
+def projective():
+    return train_parser(toy_sentences(15), system="arc-eager")
+
+
+@pytest.fixture(scope="module")
+def graph_based():
+    return train_parser(toy_sentences(15), learner="network", search="mst")
+
+
+@pytest.fixture
+def short():
+    found = [sentence for sentence in toy_sentences(80, seed=9) if len(sentence) <= LONGEST]
+    assert len(found) > 5
+    return found[:12]
+
+
+def arcs_of(parser, sentence):
+    """The scores of the arcs of a sentence."""
+    workspace = parser.model.workspace()
+    workspace.encode([words_of(sentence)])
+    return workspace.score(0)
+
+
+def value(scores, heads):
+    return sum(float(scores[head, word]) for word, head in enumerate(heads, 1))
+
+
+def heads_of(parser, sentence, **options):
+    (parsed,) = parser.parse_all([sentence], **options)
+    return list(parsed.tree.heads[1:])
+
+
+def best_value(scores, n, *, projective=False):
+    return max(
+        value(scores, heads)
+        for heads in all_trees(n)
+        if heads.count(0) == 1 and not (projective and any(is_nonprojective(heads, word) for word in range(1, n + 1)))
+    )
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+@pytest.mark.parametrize("kind", ["joint", "projective"])
+def test_voting_finds_the_best_tree_by_arcs_and_votes(request, monkeypatch, short, kind, beam):
+    monkeypatch.setattr(searches, "CROSSING_GAIN", 0.0)  # crossing arcs need not gain anything
+    parser = request.getfixturevalue(kind)
+    for sentence in short:
+        scores = np.array(arcs_of(parser, sentence).scores)
+        if beam == 1:
+            trees, shares, worth = [heads_of(parser, sentence, search="greedy")], [1.0], searches.GREEDY_VOTE
+        else:
+            worker = parser.worker(ParseOptions(search="beam", beam=beam, nbest=beam))
+            worker._encode([sentence])
+            derivations = worker._derivations(sentence, 0, every=True)
+            trees = [one.heads for one in derivations]
+            weights = [math.exp(one.score) for one in derivations]
+            shares, worth = [weight / sum(weights) for weight in weights], searches.BEAM_VOTE
+        for tree, share in zip(trees, shares, strict=True):
+            for word, head in enumerate(tree, 1):
+                scores[head, word] += worth * share
+        found = heads_of(parser, sentence, search="vote", beam=beam)
+        best = best_value(scores, len(sentence), projective=kind == "projective")
+        assert value(scores, found) == pytest.approx(best, abs=1e-4)
+
+
+def test_without_votes_the_best_tree_of_all_or_of_the_projective_ones_is_found(joint, graph_based, short):
+    for parser in (joint, graph_based):
+        for sentence in short:
+            scores = arcs_of(parser, sentence).scores
+            for search in ("mst", "eisner"):
+                found = value(scores, heads_of(parser, sentence, search=search))
+                best = best_value(scores, len(sentence), projective=search == "eisner")
+                assert found == pytest.approx(best, abs=1e-4)
+
+
+def test_rescoring_takes_the_tree_of_the_beam_that_both_heads_find_best(joint, short):
+    changed = 0
+    for sentence in [*short, *toy_sentences(20, seed=11)]:
+        arcs = arcs_of(joint, sentence)
+        worker = joint.worker(ParseOptions(search="beam", beam=8))
+        worker._encode([sentence])
+        derivations = worker._derivations(sentence, 0, every=True)
+        totals = [one.score + searches.ARCS_SHARE * arcs.tree_score(one.heads, one.labels) for one in derivations]
+        best = derivations[totals.index(max(totals))]
+        (parsed,) = joint.parse_all([sentence], search="rescore")
+        assert list(parsed.tree.heads[1:]) == best.heads
+        assert list(parsed.tree.labels[1:]) == [joint.model.actions.labels[label] for label in best.labels]
+        changed += best is not derivations[0]
+        ranked = list(joint.parse_all([sentence], search="rescore", nbest=3))
+        assert ranked[0].tree == parsed.tree
+    assert changed, "rescoring changed nothing: nothing is tested"
+
+
+@pytest.mark.parametrize("search", [*MOVE_SEARCHES, *JOINT_SEARCHES, *SEARCHES])
+def test_confidence_is_the_share_of_all_trees_that_have_the_head(joint, short, search):
+    if search in ("exact", "lite"):
+        pytest.skip("swap has no such search")
+    for sentence in short[:6]:
+        scores = np.array(arcs_of(joint, sentence).scores) / joint.model.temperature
+        (parsed,) = joint.parse_all([sentence], search=search, confidence=True)
+        (plain,) = joint.parse_all([sentence], search=search)
+        assert parsed.tree == plain.tree
+        trees = [
+            heads
+            for heads in all_trees(len(sentence))
+            if heads.count(0) == 1
+            and (search != "eisner" or not any(is_nonprojective(heads, word) for word in range(1, len(heads) + 1)))
+        ]
+        weights = [math.exp(value(scores, heads)) for heads in trees]
+        for word, (head, misc) in enumerate(zip(parsed.tree.heads[1:], parsed.misc, strict=True)):
+            share = sum(w for w, heads in zip(weights, trees, strict=True) if heads[word] == head) / sum(weights)
+            assert float(misc.removeprefix("Confidence=")) == pytest.approx(share, abs=2e-4)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_every_search_of_every_system_gives_trees(name):
+    parser = train_parser(toy_sentences(6), system=name, settings={"epochs": 1})
+    unseen = toy_sentences(8, seed=5)
+    tried = 0
+    for search in (*MOVE_SEARCHES, *JOINT_SEARCHES, *SEARCHES):
+        try:
+            parsed = list(parser.parse_all(unseen, search=search))
+        except ConfigError:
+            assert search in ("exact", "lite")
+            continue
+        tried += 1
+        for sentence in parsed:
+            assert len(sentence.tree.roots()) == 1
+            assert all(sentence.tree.labels[1:])
+            assert sentence.tree.labels[1:].count("root") == 1
+            if search == "vote" and parser.model.actions.system.projective:
+                assert sentence.tree.is_projective()
+    assert tried >= 6
+
+
+@pytest.mark.parametrize("search", ["vote", "rescore", "mst"])
+@pytest.mark.parametrize("limit", ["max_length", "max_memory", ""])
+def test_in_long_sentences_moves_have_to_do(joint, monkeypatch, search, limit):
+    unseen = toy_sentences(20, seed=9)
+    longest = 6
+    options = {"search": search}
+    if limit == "max_length":
+        options["max_length"] = longest
+    elif limit == "max_memory":
+        decoding = searches.Decoding(joint, ParseOptions(), "mst")
+        options["max_memory"] = decoding.memory(longest)
+    else:
+        monkeypatch.setattr(searches, "MOST_ARC_WORDS", longest)
+    moves = "beam" if search == "rescore" else "greedy"
+    worker = joint.worker(ParseOptions(**options))
+    found = [sentence for (sentence,) in worker.parse(unseen)]
+    alone = list(joint.parse_all(unseen, search=moves))
+    monkeypatch.undo()
+    whole = list(joint.parse_all(unseen, search=search))
+    long = [len(sentence) > longest for sentence in unseen]
+    assert 0 < sum(long) < len(long)
+    assert worker.fallbacks == sum(long)
+    for sentence, by_moves, by_both, is_long in zip(found, alone, whole, long, strict=True):
+        assert sentence.tree == (by_moves if is_long else by_both).tree
+        comment = f"search = {moves} instead of {search}: {len(sentence)} words are beyond the limit"
+        assert (comment in sentence.comments) == is_long
+
+
+def test_labels_of_moves_count_only_where_heads_agree(joint, monkeypatch):
+    unseen = toy_sentences(30, seed=13)
+    monkeypatch.setattr(arc_head, "LABEL_VOTE", 1e6)
+    voted = list(joint.parse_all(unseen, search="vote"))
+    greedy = list(joint.parse_all(unseen, search="greedy"))
+    arcs = list(joint.parse_all(unseen, search="mst"))
+    same = 0
+    for one, moves, alone in zip(voted, greedy, arcs, strict=True):
+        for word in range(1, len(one) + 1):
+            if one.tree.heads[word] == moves.tree.heads[word]:
+                assert one.tree.labels[word] == moves.tree.labels[word]
+                same += 1
+            elif one.tree.heads[word] == alone.tree.heads[word]:
+                assert one.tree.labels[word] == alone.tree.labels[word]
+    assert same
+
+
+def test_a_graph_based_network_has_no_moves(graph_based, tmp_path):
+    able = graph_based.model.capabilities
+    assert (able.scores_moves, able.scores_arcs) == (False, True)
+    assert not any(name.startswith(("hidden.", "move.", "label.")) for name in graph_based.model.arrays())
+    for options in ({"search": "greedy"}, {"search": "vote"}, {"beam": 4}, {"nbest": 2}):
+        with pytest.raises(ConfigError):
+            list(graph_based.parse_all(toy_sentences(1), **options))
+    graph_based.save(tmp_path / "model.tw")
+    loaded = Parser.load(tmp_path / "model.tw")
+    unseen = toy_sentences(10, seed=9)
+    assert [s.tree for s in loaded.parse_all(unseen)] == [s.tree for s in graph_based.parse_all(unseen)]
+
+
+def test_a_network_without_arcs_searches_with_moves_alone():
+    parser = train_parser(toy_sentences(6), settings={"arcs": False, "epochs": 1})
+    assert not parser.model.capabilities.scores_arcs
+    assert parser.resolved(ParseOptions()).search == ""
+    for search in (*JOINT_SEARCHES, *SEARCHES):
+        with pytest.raises(ConfigError, match="takes greedy, beam"):
+            parser.resolved(ParseOptions(search=search))
+    with pytest.raises(ConfigError, match="nothing to learn"):
+        train_parser(toy_sentences(2), settings={"arcs": False, "moves": False})
+
+
+def test_a_calibrated_model_remembers_its_temperature(tmp_path):
+    parser = train_parser(toy_sentences(10), toy_sentences(10, seed=3), settings={"epochs": 1})
+    assert parser.model.calibrated
+    parser.save(tmp_path / "model.tw")
+    loaded = Parser.load(tmp_path / "model.tw")
+    assert (loaded.model.temperature, loaded.model.calibrated) == (parser.model.temperature, True)
