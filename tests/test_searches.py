@@ -1,4 +1,4 @@
-"""Searches with moves and arcs: each finds what brute force finds with the same scores, and gives way to moves alone."""
+"""Searches with moves and arcs find what brute force finds with the same scores, and give way to moves alone."""
 
 from __future__ import annotations
 

@@ -3,8 +3,11 @@ from tanglewood.core.logs cimport exp
 
 @cython.locals(length=int, kind=int)
 cpdef int kind_of(int head, int word) noexcept nogil
-@cython.locals(i=Py_ssize_t)
-cpdef write_kinds(const int[::1] heads, const int[::1] words, int[::1] kinds)
+@cython.locals(i=Py_ssize_t, k=Py_ssize_t, width=Py_ssize_t, total=float)
+cpdef label_layer(
+    const float[:, ::1] rows, const int[::1] begins, const int[::1] heads, const int[::1] words,
+    const float[:, ::1] worth, const float[::1] bias, int start, int[::1] kinds, float[:, ::1] out,
+)
 @cython.locals(size=int, head=int, word=int, kind=int)
 cpdef add_kinds(float[:, ::1] scores, const float[::1] worth, const float[:, ::1] words, const float[:, ::1] heads)
 @cython.locals(size=int, head=int, word=int, kind=int)

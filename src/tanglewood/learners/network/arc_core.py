@@ -36,10 +36,31 @@ def kind_of(head: int, word: int) -> int:
     return kind if word > head else kind + 8
 
 
-def write_kinds(heads: Table, words: Table, kinds: Table) -> None:
-    """Write the kinds of arcs, given by their nodes."""
-    for i in range(kinds.shape[0]):
-        kinds[i] = kind_of(heads[i], words[i])
+def label_layer(
+    rows: Table,
+    begins: Table,
+    heads: Table,
+    words: Table,
+    worth: Table,
+    bias: Table,
+    start: int,
+    kinds: Table,
+    out: Table,
+) -> None:
+    """Fill the hidden layer of the labels of arcs, and write their kinds.
+
+    An arc joins the nodes ``heads`` and ``words`` of the sentence whose rows begin at ``begins``. Its layer is what the
+    word adds (columns of the rows from ``start`` on), what the head adds (as many columns behind those), what the
+    arc's kind is worth, and a bias; ReLU.
+    """
+    width = out.shape[1]
+    with cython.nogil:
+        for i in range(out.shape[0]):
+            kinds[i] = kind_of(heads[i], words[i])
+            for k in range(width):
+                total = rows[begins[i] + words[i], start + k] + rows[begins[i] + heads[i], start + width + k]
+                total = total + worth[kinds[i], k] + bias[k]
+                out[i, k] = total if total > 0 else 0
 
 
 def add_kinds(scores: Table, worth: Table, words: Table, heads: Table) -> None:

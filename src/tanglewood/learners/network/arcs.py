@@ -23,7 +23,7 @@ from tanglewood.learners.network.arc_core import (
     add_kinds_back,
     head_shares,
     head_shares_back,
-    write_kinds,
+    label_layer,
 )
 from tanglewood.ml.encoder import Floats, Ints, Rng, dropout_mask, glorot, normal
 from tanglewood.ml.kernels import Kernels, kernels_for
@@ -34,7 +34,7 @@ LABEL_WIDTH = 128
 WORDS = "arc.words"  # the weights that contexts are multiplied by: dependent, head, dependent and head of labels
 TURNS = 2
 FIRST_SHARE = np.float32(0.3)  # weight of the loss of the first scores by themselves
-LABEL_VOTE = 0.7  # how much the label that moves give an arc adds to its probability
+LABEL_VOTE = 0.4  # how much the label that moves give an arc adds to its probability
 LOWEST = np.float32(-1e30)
 LEAST_CHANCE = np.float32(1e-9)  # of a label whose logarithm is taken
 
@@ -120,16 +120,14 @@ class ArcHead:
                 kept.append(shares)
         return likely
 
-    def _label_hidden(self, heads: Ints, words: Ints, places: tuple[Ints, Ints]) -> tuple[Floats, Ints]:
-        """Return the hidden layer of labels of arcs: their nodes in the batch, and in their sentences (for kinds)."""
+    def _label_hidden(self, begins: Ints, heads: Ints, words: Ints) -> tuple[Floats, Ints]:
+        """Return the hidden layer of the labels of arcs, given by their sentences and their nodes there, and kinds."""
         p = self.parameters
         kinds = np.empty(len(heads), np.int32)
-        write_kinds(*places, kinds)
-        sums = self.rows[words, 2 * WIDTH : 2 * WIDTH + LABEL_WIDTH]
-        sums += self.rows[heads, 2 * WIDTH + LABEL_WIDTH :]
-        sums += p["arc.label_kinds"][kinds]
-        sums += p["arc.label_bias"]
-        return np.maximum(sums, 0, out=sums), kinds
+        hidden = np.empty((len(heads), LABEL_WIDTH), np.float32)
+        worth, bias = p["arc.label_kinds"], p["arc.label_bias"]
+        label_layer(self.rows, begins, heads, words, worth, bias, 2 * WIDTH, kinds, hidden)
+        return hidden, kinds
 
     def _label_scores(self, hidden: Floats, heads: Ints) -> Floats:
         """Return a score for each label of each arc; those that an arc from this head cannot have get the lowest."""
@@ -145,7 +143,7 @@ class ArcHead:
         begin, end = self.bounds[index]
         local = np.asarray(heads, np.int32)
         words = np.arange(1, end - begin, dtype=np.int32)
-        hidden, _ = self._label_hidden(local + begin, words + begin, (local, words))
+        hidden, _ = self._label_hidden(np.full(len(local), begin, np.int32), local, words)
         return self._label_scores(hidden, local)
 
 
@@ -310,7 +308,7 @@ class ArcTrainer(ArcHead):
         if self.root_label >= 0:
             asked &= heads > 0
         heads, words, labels, starts = heads[asked], words[asked], labels[asked], starts[asked]
-        hidden, kinds = self._label_hidden(heads + starts, words + starts, (heads, words))
+        hidden, kinds = self._label_hidden(starts, heads, words)
         mask = dropout_mask(rng, hidden.shape, self.dropout)
         dropped = hidden * mask
         errors = self._label_scores(dropped, heads)
