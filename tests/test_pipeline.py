@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-import gzip
 import io
-import json
-import pickle
-import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO, StringIO
 from itertools import cycle, islice
 
@@ -21,16 +14,12 @@ from udtools import udeval
 import tanglewood as tw
 from exhaustive import COMPILED
 from tanglewood import pipeline as pipeline_module
-from tanglewood.cli import main
 from tanglewood.errors import ArgumentError, ConfigError, FormatError, ModelError
 from tanglewood.options import ParseOptions
 from tanglewood.parser import Parser
 from tanglewood.pipeline import Pipeline, bundled_model
-from tanglewood.run.corpus import Corpus
 from tanglewood.text import batches
 from tanglewood.text.raw import gold_text
-from tanglewood.text.reading import Seen, is_treebank, read_text
-from tanglewood.text.tokenizer import Tokenizer
 from tanglewood.training.config import Config
 from tanglewood.training.loop import Training
 from tanglewood.treebank import chunks
@@ -38,7 +27,7 @@ from tanglewood.treebank.conllu import read
 from tanglewood.treebank.doc import Doc
 from tanglewood.treebank.sentence import MISC, comment_value
 from toy import sentences_of, toy_sentences
-from toy_pipeline import TEXT, toy_pipeline, written
+from toy_pipeline import TEXT, TEXTS, blocks, toy_pipeline, written
 
 
 @pytest.fixture(scope="module")
@@ -120,10 +109,6 @@ def test_the_parser_of_a_pipeline_may_be_used_alone(pipeline, model):
     assert [Parser.load(model).parse(s, beam=8) for s in tagged] == [s.tree for s in pipeline(TEXT)]
 
 
-def blocks(sentences):
-    return [sentence.to_bytes() for sentence in sentences]
-
-
 @pytest.fixture(scope="module")
 def bare(pipeline, tmp_path_factory):
     """A model of tagged words, as it comes from its file."""
@@ -142,9 +127,6 @@ def test_a_doc_is_the_text_and_its_sentences(pipeline):
     assert blocks(doc) == blocks(pipeline.parse_stream([TEXT]))
     assert (pipeline("").text, pipeline("").sentences) == ("", [])
     assert pipeline(" \n\n ").sentences == []
-
-
-TEXTS = [TEXT, "", "Dax.", "Dax zorps. " * 9, TEXT * 3, "  ", "Tawug fimps blick .", "Wug\n\nwug"]
 
 
 @pytest.mark.parametrize("words", [1, 20, 2500])
@@ -391,249 +373,7 @@ def test_it_says_what_it_is(pipeline, bare):
         pipeline.parser = bare.parser
 
 
-# Threads, processes and pickles. ----------------------------------------------------------------------------------
-
-
-def test_many_threads_share_one_pipeline(pipeline):
-    texts = list(islice(cycle(TEXTS), 200))
-    options = [{}, {"beam": 1}, {"confidence": True}]
-    wanted = {(text, kind): blocks(pipeline(text, **options[kind])) for text in TEXTS for kind in range(3)}
-
-    def parse(number):
-        text, kind = texts[number], number % 3
-        return blocks(pipeline(text, **options[kind])) == wanted[text, kind]
-
-    with ThreadPoolExecutor(8) as pool:
-        assert all(pool.map(parse, range(len(texts))))
-    assert all(len(idle) <= pipeline_module.MOST_IDLE for idle in pipeline._idle.values())
-
-
-def test_workers_are_kept_but_not_too_many_nor_those_that_failed(pipeline, monkeypatch):
-    made = []
-    plain = pipeline_module.Worker.__init__
-    monkeypatch.setattr(
-        pipeline_module.Worker, "__init__", lambda self, *args, **more: made.append(1) or plain(self, *args, **more)
-    )
-    nlp = Pipeline(pipeline.parser, pipeline.tagger, pipeline.tokenizer)
-    for _ in range(5):
-        nlp("Dax.")
-    assert len(made) == 1
-    for beam in range(1, 20):
-        nlp("Dax.", beam=beam)
-    assert len(nlp._idle) <= pipeline_module.MOST_KINDS
-    made.clear()
-    nlp("Dax.")
-    with monkeypatch.context() as patch:
-        patch.setattr(pipeline_module.Worker, "parse", lambda *_: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            nlp("Dax.")
-    assert blocks(nlp("Dax.")) == blocks(pipeline("Dax."))
-    assert len(made) == 2
-
-
-def test_a_pipeline_can_be_pickled(pipeline, bare, model, tmp_path):
-    path = tmp_path / "moved.tw"
-    path.write_bytes(model.read_bytes())
-    loaded = tw.load(path)
-    wanted = blocks(pipeline(TEXT))
-    for nlp, small in ((pipeline, False), (loaded, True)):
-        data = pickle.dumps(nlp)
-        assert (len(data) < 1000) is small
-        assert blocks(pickle.loads(data)(TEXT)) == wanted
-        assert blocks(copy.deepcopy(nlp)(TEXT)) == wanted
-    assert repr(pickle.loads(pickle.dumps(bare))) == repr(bare)
-    pickled = pickle.dumps(loaded)
-    bare.save(path)
-    assert len(pickle.dumps(loaded)) > 1000  # the file is another one now, so it travels as bytes
-    assert blocks(pickle.loads(pickle.dumps(loaded))(TEXT)) == wanted
-    with pytest.raises(ModelError, match=r"moved\.tw: the model file is another one"):
-        pickle.loads(pickled)
-    path.unlink()
-    assert blocks(pickle.loads(pickle.dumps(loaded))(TEXT)) == wanted
-    with pytest.raises(FileNotFoundError):
-        pickle.loads(pickled)
-
-
-def test_a_pickled_path_holds_wherever_the_process_is(model, tmp_path, monkeypatch):
-    monkeypatch.chdir(model.parent)
-    data = pickle.dumps(tw.load(model.name))
-    monkeypatch.chdir(tmp_path)
-    assert pickle.loads(data).description == tw.load(model).description
-
-
-def test_the_bundled_model_travels_as_nothing():
-    nlp = tw.load()
-    data = pickle.dumps(nlp)
-    assert len(data) < 1000
-    assert str(bundled_model()).encode() not in data
-    assert blocks(pickle.loads(data)("I know.")) == blocks(nlp("I know."))
-
-
-def test_text_is_parsed_in_processes_as_in_one(pipeline, model):
-    pieces = list(pipeline.pieces([TEXT, "\n\n", TEXT]))
-    pieces = [p._replace(sentences=[s], number=p.number + i) for p in pieces for i, s in enumerate(p.sentences)]
-    worker = tw.load(model).worker()
-    one = blocks(Corpus(worker).parse(pieces, pytest.fail))
-    assert one
-    for method in ("fork", "spawn"):
-        assert blocks(Corpus(worker, processes=2).parse(pieces, pytest.fail, method=method)) == one
-
-
-@pytest.mark.parametrize(
-    ("start", "name", "expected"),
-    [
-        (b"# sent_id = 1\n1\tA\t_\t_\t_\t_\t_\t_\t_\t_\n", "", True),
-        (b"\xef\xbb\xbf1\tA\t_\n", "", True),
-        (b"1-2\tdu\t_\n", "", True),
-        (b"1 A hearing\n", "", False),
-        (b"# A heading\nand text\n", "", False),
-        (b"Some text.", "", False),
-        (b"1 A hearing\n", "x.conllu.gz", True),
-        (b"", "", True),
-    ],
-)
-def test_treebanks_are_told_from_text(start, name, expected):
-    assert is_treebank(start, name) == expected
-
-
-def test_what_a_stream_is_is_not_decided_before_a_whole_line_has_come():
-    assert is_treebank(b"# sent_id = 1\n1", ended=False) is None
-    assert is_treebank(b"# Notes\n", ended=False) is None
-    assert is_treebank(b"# Notes\n") is False
-    assert is_treebank(b"# sent_id = 1\n") is True
-
-    class Slow(BytesIO):
-        def read1(self, size=-1):
-            return self.read(1)
-
-    for data, expected in ((b"# x\n1\tA\t_\n", True), (b"# Notes\nHello.\n", False)):
-        seen = Seen(Slow(data), "-")
-        assert seen.is_treebank is expected
-        assert b"".join(iter(seen.read1, b"")) == data
-
-
-def test_damaged_archives_are_errors_that_say_so(model, tmp_path, capsys):
-    for name, text in (("a.txt.gz", "Dax zorps.\n" * 50), ("a.conllu.gz", toy_sentences(3)[0].to_text())):
-        whole = gzip.compress(text.encode())
-        (tmp_path / name).write_bytes(whole[: len(whole) - 12])
-        status, _, err = run(capsys, "-m", model, tmp_path / name)
-        assert status == 1
-        assert "damaged or breaks off" in err
-
-
-def test_text_that_breaks_off_is_an_error_that_says_where():
-    class Broken(BytesIO):
-        def read1(self, size=-1):
-            data = self.read(4)
-            if not data:
-                raise EOFError("ended early")
-            return data
-
-    found = read_text(Broken(b"a\nb\nc"), "f")
-    assert next(found) == "a\nb\n"
-    with pytest.raises(FormatError, match=r"f:3: .*damaged or breaks off.*ended early"):
-        list(found)
-
-
-def test_only_spaces_may_stand_inside_a_token():
-    rows = ["1\t10 000\t_\tNUM\t_\t_\t2\tnummod\t_\t_", "2\tdax\t_\tNOUN\t_\t_\t0\troot\t_\tSpaceAfter=No"]
-    block = "\n".join([*rows, "3\t.\t_\tPUNCT\t_\t_\t2\tpunct\t_\t_", "", ""])
-    tokenizer = Tokenizer.learn(sentences_of(block * 30), None)
-    for gap, tokens in ((" ", 3), ("\u00a0", 3), ("\t", 4), ("\r", 4), ("\x0b", 4), ("\u2028", 4)):
-        assert sum(map(len, tokenizer.tokenize(f"10{gap}000 dax."))) == tokens, repr(gap)
-
-
-def test_text_that_is_no_utf8_is_an_error_that_says_where():
-    assert "".join(read_text(BytesIO("\ufeffà\nb".encode()), "f")) == "à\nb"
-    with pytest.raises(FormatError, match=r"f:3: .*xff.*UTF-8"):
-        list(read_text(BytesIO(b"a\nb\nc \xff d"), "f"))
-
-
-def run(capsys, *arguments):
-    status = main(["parse", *map(str, arguments)])
-    out, err = capsys.readouterr()
-    return status, out, err
-
-
-def test_the_command_takes_text_files_and_standard_input(pipeline, model, tmp_path, capsys):
-    wanted = "".join(s.to_text() for s in pipeline(TEXT))
-    assert run(capsys, "-m", model, TEXT) == (0, wanted, "")
-    file = tmp_path / "my text.txt"
-    file.write_text(TEXT)
-    status, out, err = run(capsys, "-m", model, file)
-    assert (status, err) == (0, "")
-    assert out == f"# newdoc id = {file}\n{wanted}"
-    command = [sys.executable, "-m", "tanglewood", "parse", "-m", str(model)]
-    done = subprocess.run(command, input=TEXT.encode(), capture_output=True, check=True)
-    assert done.stdout.decode() == wanted
-
-
-def test_several_texts_have_sentences_of_different_names(model, tmp_path, capsys):
-    for name in "ab":
-        (tmp_path / f"{name}.txt").write_text(TEXT)
-    _, out, _ = run(capsys, "-m", model, tmp_path / "a.txt", tmp_path / "b.txt", "One more.")
-    names = [s.sent_id for s in sentences_of(out)]
-    assert names == [str(number) for number in range(1, len(names) + 1)]
-    assert out.count("# newdoc") == 2
-
-
-def test_lines_of_a_file_may_be_its_sentences(model, tmp_path, capsys):
-    (tmp_path / "lines").write_text("Dax. Wug.\nTawug\nzorps\n")
-    _, out, _ = run(capsys, "-m", model, "--lines", tmp_path / "lines")
-    assert [s.text for s in sentences_of(out)] == ["Dax. Wug.", "Tawug", "zorps"]
-
-
-def test_a_missing_file_is_an_error_and_text_can_be_forced(model, capsys):
-    status, out, err = run(capsys, "-m", model, "nosuchfile")
-    assert (status, out) == (1, "")
-    assert "nosuchfile" in err
-    status, out, _ = run(capsys, "-m", model, "--text", "Dax.")
-    assert status == 0
-    assert [s.forms for s in sentences_of(out)] == [["Dax", "."]]
-
-
-def test_a_parser_without_a_tokenizer_refuses_text(pipeline, tmp_path, capsys):
-    pipeline.parser.save(tmp_path / "parser.tw")
-    for arguments in (["Dax zorps."], ["--tag", "examples/small.conllu"]):
-        status, _, err = run(capsys, "-m", tmp_path / "parser.tw", *arguments)
-        assert status == 1
-        assert "train --pipeline" in err
-
-
-def test_tag_fills_in_what_a_treebank_lacks(pipeline, model, tmp_path, capsys):
-    bare = [s.with_columns(*[["_"] * len(s)] * 4) for s in pipeline.tag_text(TEXT)]
-    file = tmp_path / "bare.conllu"
-    file.write_bytes(b"".join(s.to_bytes() for s in bare))
-    wanted = "".join(s.to_text() for s in pipeline(TEXT))
-    assert run(capsys, "-m", model, "--tag", file) == (0, wanted, "")
-    _, out, err = run(capsys, "-m", model, file)
-    assert {u for s in sentences_of(out) for u in s.upos} == {"_"}
-    assert "--tag fills them in" in err
-
-
-def test_several_sentences_make_one_page_and_no_one_picture(model, tmp_path, capsys):
-    _, out, _ = run(capsys, "-m", model, "--format", "html", TEXT)
-    assert out.startswith("<!DOCTYPE html>")
-    assert out.count("<figure") > 1
-    for arguments in (["--format", "svg"], ["-o", tmp_path / "x.svg"], ["-o", tmp_path / "x.png"]):
-        status, out, err = run(capsys, "-m", model, *arguments, TEXT)
-        assert (status, out) == (1, "")
-        assert "picture" in err or "should end in" in err
-    assert not list(tmp_path.iterdir())
-
-
-def test_json_holds_what_conllu_holds(pipeline, model, capsys):
-    _, out, _ = run(capsys, "-m", model, "--format", "json", TEXT)
-    lines = [json.loads(line) for line in out.splitlines()]
-    for data, sentence in zip(lines, pipeline(TEXT), strict=True):
-        assert [word["form"] for word in data["words"]] == sentence.forms
-        assert [word["head"] for word in data["words"]] == list(sentence.tree.heads)[1:]
-        assert [word["deprel"] for word in data["words"]] == sentence.deprels
-        crossing = [word["id"] for word in data["words"] if word.get("nonprojective")]
-        assert crossing == sentence.tree.nonprojective_arcs()
-        for word in data["words"]:
-            if "start" in word:
-                assert TEXT[word["start"] : word["end"]] == word["form"]
+# The bundled model. -----------------------------------------------------------------------------------------------
 
 
 def test_the_bundled_model_parses_english():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -15,11 +16,19 @@ from tanglewood.training.pipeline import prepare
 from toy import TAGS, clause, sentences_of, small_network, train_parser
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tanglewood.treebank.sentence import Sentence
 
 OPTIONS = TaggerOptions(epochs=10, layers=1, batch_words=30, rate=0.02)
 N_TRAIN = 60 if COMPILED else 25
 TEXT = "Tawug zorps mib dax. Dax fimps krell.\n\nWug   blick zorps\ngrubben vonly. <odd> & \u00e9!"
+TEXTS = [TEXT, "", "Dax.", "Dax zorps. " * 9, TEXT * 3, "  ", "Tawug fimps blick .", "Wug\n\nwug"]
+
+
+def blocks(sentences: Iterable[Sentence]) -> list[bytes]:
+    """The sentences as they are written."""
+    return [sentence.to_bytes() for sentence in sentences]
 
 
 def written(n: int, seed: int) -> list[Sentence]:
@@ -40,8 +49,9 @@ def written(n: int, seed: int) -> list[Sentence]:
     return sentences_of("".join(blocks))
 
 
+@cache
 def toy_pipeline() -> Pipeline:
-    """A pipeline of tokenizer, tagger and parser."""
+    """A pipeline of tokenizer, tagger and parser, trained once for all tests of a process."""
     with pytest.MonkeyPatch.context() as patch:
         small_network(patch)
         patch.setattr(tagger, "SIZES", (16, 8))

@@ -11,7 +11,9 @@ import pytest
 
 from tanglewood import read
 from tanglewood.cli import main
+from tanglewood.measure.calibration import calibration
 from tanglewood.measure.scores import evaluate
+from tanglewood.show.reliability import draw
 
 SMALL = str(Path(__file__).resolve().parents[2] / "examples" / "small.conllu")
 KEYS = [
@@ -170,6 +172,92 @@ def test_options_that_need_the_same_words_say_so(capsys, lifted, glued):
     message = f"--no-punctuation needs the same words in gold and system: {difference}"
     assert message in error_of(capsys, SMALL, lifted, glued, "--no-punctuation")
     assert "with --align they may differ" in error_of(capsys, SMALL, lifted, "--align", "--no-punctuation")
+
+
+# Calibration. ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sure(tmp_path, lifted):
+    """The small treebank made projective, with a confidence of 0.95 for every head but 0.5 for every fourth."""
+    path = tmp_path / "sure.conllu"
+    with path.open("wb") as out:
+        for sentence in read(lifted):
+            values = ["0.5000" if number % 4 == 0 else "0.9500" for number in range(1, len(sentence) + 1)]
+            out.write(sentence.with_misc("Confidence", values).to_bytes())
+    return str(path)
+
+
+def test_calibration_is_shown_below_the_scores(capsys, sure):
+    assert main(["evaluate", SMALL, sure, "--calibration", "--by", "direction"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    rows = [line.split() for line in lines]
+    place = lines.index("sure.conllu by confidence")
+    data = calibration(SMALL, sure)
+    assert rows[place - 2] == ["sure.conllu", "44", *(f"{x:.2f}" for x in (data.ece, data.mean_confidence, data.uas))]
+    assert lines[place + 1].split() == ["from", "to", "words", "right", "heads", "mean", "confidence", "UAS"]
+    low, high = data.bins[7], data.bins[14]
+    assert (low.words + high.words, low.right + high.right) == (44, 37)
+    assert rows[place + 3 :] == [
+        ["46.67", "53.33", str(low.words), str(low.right), "50.00", f"{low.uas:.2f}"],
+        ["93.33", "100.00", str(high.words), str(high.right), "95.00", f"{high.uas:.2f}"],
+    ]
+    assert main(["evaluate", SMALL, sure]) == 0
+    assert "onfidence" not in capsys.readouterr().out
+
+
+def test_calibration_is_part_of_the_json_of_each_system(capsys, sure, glued, tmp_path):
+    both = [sure, str(tmp_path / "twin.conllu")]
+    Path(both[1]).write_text(Path(sure).read_text().replace("0.5000", "0.5"))
+    rows = run_json(capsys, SMALL, *both, "--calibration", "--no-punctuation")
+    assert list(rows[0]) == [*KEYS, "calibration"]
+    assert rows[0]["calibration"] == calibration(SMALL, sure, punctuation=False).as_dict() == rows[1]["calibration"]
+    assert rows[0]["calibration"]["words"] == 37
+    assert rows[0]["calibration"]["uas"] == rows[0]["uas"]
+    (row,) = run_json(capsys, SMALL, sure, "--calibration", "--align")
+    assert row["calibration"] == calibration(SMALL, sure).as_dict()
+    assert "calibration" not in run_json(capsys, SMALL, sure)[0]
+
+
+def test_calibration_counts_aligned_words_also_from_standard_input(capsys, glued, tmp_path, monkeypatch):
+    text = b"".join(one.with_misc("Confidence", ["0.8"] * len(one)).to_bytes() for one in read(glued))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    (row,) = run_json(capsys, SMALL, "-", "--calibration")
+    found = row["calibration"]
+    assert (found["words"], found["mean_confidence"]) == (row["words_aligned"], 80)
+    assert found["uas"] == row["uas_aligned_accuracy"]
+    assert found["ece"] == pytest.approx(found["uas"] - 80)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    assert main(["evaluate", SMALL, "-", "--calibration"]) == 0
+    assert ["80.00", "86.67", "42", "41", "80.00", "97.62"] in [
+        line.split() for line in capsys.readouterr().out.splitlines()
+    ]
+
+
+def test_calibration_is_drawn(capsys, sure, glued, tmp_path):
+    target = tmp_path / "reliability.svg"
+    assert main(["evaluate", SMALL, sure, sure, "--calibration", "--plot", str(target)]) == 0
+    assert target.read_text() == draw([(sure, calibration(SMALL, sure))] * 2)
+    assert main(["evaluate", SMALL, sure, "--calibration", "--align", "--json", "--plot", str(target)]) == 0
+    assert target.read_text() == draw([("sure.conllu", calibration(SMALL, sure))])
+    assert "--plot draws the calibration, so it needs --calibration" in error_of(capsys, SMALL, sure, "--plot", "x.svg")
+    message = "x.pdf: the name should end in one of .svg, .png"
+    assert message in error_of(capsys, SMALL, sure, "--calibration", "--plot", "x.pdf")
+
+
+def test_words_without_confidence_are_an_error_that_says_where(capsys, lifted, sure, tmp_path):
+    target = tmp_path / "x.svg"
+    err = error_of(capsys, SMALL, sure, lifted, "--calibration", "--plot", str(target))
+    assert f"{lifted}:3, sent_id nap-en: word 1 has no Confidence= in MISC" in err
+    assert "parse --confidence writes" in err
+    assert not target.exists()
+    bad = tmp_path / "bad.conllu"
+    bad.write_text(Path(sure).read_text().replace("0.9500", "95", 1))
+    err = error_of(capsys, SMALL, str(bad), "--calibration")
+    assert f"{bad}:3, sent_id nap-en: word 1 has Confidence=95; it should be a number from 0 to 1" in err
+
+
+# What is given. ----------------------------------------------------------------------------------------------------
 
 
 def test_one_file_may_be_standard_input(capsys, lifted, monkeypatch):

@@ -120,6 +120,12 @@ def test_a_beam_threads_or_nbest_below_1_are_refused_and_leave_no_file(model, ca
     assert not (model.parent / "out.conllu").exists()
 
 
+def test_training_with_too_wide_a_beam_is_refused_before_any_file_is_read(tmp_path, capfd):
+    for command in (["train", "nowhere.conllu", "-o", str(tmp_path / "new.tw")], ["crossval", "nowhere.conllu"]):
+        assert main([*command, "--beam", "10001"]) == 1
+        assert capfd.readouterr().err.endswith("beam=10001: it should be a whole number from 1 to 10000\n")
+
+
 def test_nbest_and_confidence_widen_the_beam_by_themselves(model):
     assert main(["parse", "-m", "model.tw", "dev.conllu", "--nbest", "3", "--confidence", "-o", "out.conllu"]) == 0
     text = (model.parent / "out.conllu").read_text()

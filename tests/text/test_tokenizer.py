@@ -17,6 +17,7 @@ from tanglewood.store import load_model, save_model
 from tanglewood.text.raw import gold_text
 from tanglewood.text.tokenizer import PIECE, Tokenizer
 from tanglewood.treebank.conllu import read
+from toy import sentences_of
 
 WORDS = [
     "Dr.",
@@ -244,3 +245,11 @@ def test_the_report_tells_the_mistakes_of_every_epoch():
         "stops epoch  2",
     ]
     assert "F1" in lines[-1]
+
+
+def test_only_spaces_may_stand_inside_a_token():
+    rows = ["1\t10 000\t_\tNUM\t_\t_\t2\tnummod\t_\t_", "2\tdax\t_\tNOUN\t_\t_\t0\troot\t_\tSpaceAfter=No"]
+    block = "\n".join([*rows, "3\t.\t_\tPUNCT\t_\t_\t2\tpunct\t_\t_", "", ""])
+    tokenizer = Tokenizer.learn(sentences_of(block * 30), None)
+    for gap, tokens in ((" ", 3), ("\u00a0", 3), ("\t", 4), ("\r", 4), ("\x0b", 4), ("\u2028", 4)):
+        assert sum(map(len, tokenizer.tokenize(f"10{gap}000 dax."))) == tokens, repr(gap)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -10,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from exhaustive import COMPILED
+from tanglewood.core.beam import MOST_WIDTH
 from tanglewood.errors import ConfigError, ModelError, TanglewoodError
 from tanglewood.learners import LEARNERS
 from tanglewood.measure.scores import evaluate
@@ -346,6 +348,13 @@ def test_a_file_and_overrides_give_the_choices(tmp_path):
 def test_an_override_that_makes_no_sense_is_refused(overrides):
     with pytest.raises(ConfigError, match=overrides[0].partition("=")[0]):
         read_config(None, overrides)
+
+
+@pytest.mark.parametrize("width", [0, -1, MOST_WIDTH + 1, True, 2.0, "8"])
+def test_a_beam_that_no_search_takes_is_refused_before_anything_is_read(width):
+    with pytest.raises(ConfigError, match=re.escape(f"beam={width!r}: it should be a whole number")):
+        Config(beam=width)
+    assert Config(beam=MOST_WIDTH).dev_beam == MOST_WIDTH
 
 
 def test_a_configuration_that_is_no_toml_is_named(tmp_path):

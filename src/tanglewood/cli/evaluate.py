@@ -3,6 +3,7 @@
 Where all files have the same words, there are also bootstrap intervals and McNemar's test for each pair of systems.
 Where the words differ, as after parsing raw text, they are aligned by characters, and the scores are those of the CoNLL
 2018 shared task, from tokens and sentences to LAS, MLAS and BLEX; the text must be the same, apart from spaces.
+With --calibration, it also says how well the confidence that parse --confidence wrote fits the heads that are right.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tanglewood.measure.aligned_scores import AlignedScores
+    from tanglewood.measure.calibration import Calibration
     from tanglewood.measure.scores import Scores
     from tanglewood.measure.shares import Metric
     from tanglewood.measure.significance import Intervals, McNemar
@@ -32,7 +34,8 @@ EXAMPLES = """\
   tanglewood evaluate gold.conllu swap.conllu planar.conllu    and test whether they differ
   tanglewood evaluate gold.conllu from-raw-text.conllu         aligned by characters where the words differ
   tanglewood evaluate gold.conllu parsed.conllu --no-punctuation --by label
-  tanglewood evaluate gold.conllu parsed.conllu --json --by all > scores.json"""
+  tanglewood evaluate gold.conllu parsed.conllu --json --by all > scores.json
+  tanglewood evaluate gold.conllu parsed.conllu --calibration --plot reliability.svg"""
 TABLES = ("label", "length", "direction", "degree", "crossing")
 SCORES = (  # (name in the table, name of the score)
     ("LAS", "las"),
@@ -98,6 +101,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--by", action="append", choices=(*TABLES, "all"), default=[], help="a table of scores by groups of arcs"
     )
     parser.add_argument(
+        "--calibration",
+        action="store_true",
+        help="how well Confidence= in MISC, which parse --confidence writes, fits the heads that are right",
+    )
+    parser.add_argument("--plot", metavar="OUT", help="draw the calibration to OUT (.svg, or .png with the extra png)")
+    parser.add_argument(
         "--bootstrap", type=int, default=1000, metavar="N", help="samples for the intervals (default 1000; 0: none)"
     )
     parser.add_argument("--seed", type=int, default=1, metavar="K", help="seed of the samples (default 1)")
@@ -115,6 +124,12 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError("standard input (-) can be one of the files only")
     if args.bootstrap < 0:
         raise ConfigError(f"--bootstrap {args.bootstrap}: the number of samples should be 1 or more, or 0 for none")
+    if args.plot is not None:
+        from tanglewood.show.reliability import check_target
+
+        if not args.calibration:
+            raise ConfigError("--plot draws the calibration, so it needs --calibration too")
+        check_target(args.plot)  # fail now, not after the work
     reading = Reading(args)
     gold = Source(args.gold, lambda file: _not_empty(reading.sentences(str(file)), str(file)))
     read_system = partial(read, max_sentence=reading.max_sentence)
@@ -134,12 +149,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run_same_words(args: argparse.Namespace, gold: Source, systems: Sequence[Source]) -> None:
+    from tanglewood.measure.calibration import Calibration
     from tanglewood.measure.scores import Scores, aligned, compare
     from tanglewood.measure.significance import Pairs, bootstrap
     from tanglewood.measure.tables import Table
 
     tables = TABLES if "all" in args.by else tuple(name for name in TABLES if name in args.by)
     results = [(Scores(), [Table(by) for by in tables]) for _ in systems]
+    calibrations = [Calibration() for _ in systems if args.calibration]
     pairs = Pairs(len(systems))
     for sentence, outputs in aligned(gold, systems):
         comparisons = [compare(sentence, output, punctuation=not args.no_punctuation) for output in outputs]
@@ -147,27 +164,40 @@ def _run_same_words(args: argparse.Namespace, gold: Source, systems: Sequence[So
             scores.add(comparison)
             for table in parts:
                 table.add(comparison)
+        for comparison, calibration in zip(comparisons, calibrations, strict=False):
+            calibration.add(comparison)
         pairs.add(comparisons)
     if not results[0][0].words:
         raise FormatError("every word is punctuation, so there is nothing to score", file=args.gold)
     intervals = [bootstrap(scores, samples=args.bootstrap, seed=args.seed) for scores, _ in results if args.bootstrap]
+    _plot(args, calibrations)
     if args.json:
-        print_json(_json(args.systems, results, intervals, pairs.tests()))
+        print_json(_with_calibrations(_json(args.systems, results, intervals, pairs.tests()), calibrations))
     else:
         _print(args, results, intervals, pairs.tests())
+        _print_calibrations(_names(args.systems), calibrations)
 
 
 def _run_aligned(args: argparse.Namespace, gold: Source, systems: Sequence[Source]) -> None:
     from tanglewood.measure.aligned_scores import score_aligned
     from tanglewood.measure.alignment import Side
+    from tanglewood.measure.calibration import Calibration
 
     side = Side(gold)
-    results = [score_aligned(side, Side(system)) for system in systems]
+    results = []
+    calibrations = [Calibration() for _ in systems if args.calibration]
+    for number, system in enumerate(systems):
+        other = Side(system)
+        results.append(score_aligned(side, other))
+        if calibrations:
+            calibrations[number].add_aligned(side, other)
+    _plot(args, calibrations)
     if args.json:
         rows = zip(args.systems, results, strict=True)
-        print_json([{"file": file, **scores.as_dict()} for file, scores in rows])
+        print_json(_with_calibrations([{"file": file, **scores.as_dict()} for file, scores in rows], calibrations))
     else:
         _print_aligned(_names(args.systems), results, differ=not args.align)
+        _print_calibrations(_names(args.systems), calibrations)
 
 
 def _not_empty(sentences: Iterator[Sentence], file: str) -> Iterator[Sentence]:
@@ -190,9 +220,11 @@ Results = list[tuple["Scores", list["Table"]]]
 Tests = dict[tuple[int, int], dict[str, "McNemar"]]
 
 
-def _json(files: Sequence[str], results: Results, intervals: Sequence[Intervals], tests: Tests) -> list[object]:
+def _json(
+    files: Sequence[str], results: Results, intervals: Sequence[Intervals], tests: Tests
+) -> list[dict[str, object]]:
     """Return one object per system; each is compared with the systems before it."""
-    rows: list[object] = []
+    rows = []
     for number, (file, (scores, tables)) in enumerate(zip(files, results, strict=True)):
         row: dict[str, object] = {"file": file, **scores.as_dict()}
         if intervals:
@@ -206,6 +238,20 @@ def _json(files: Sequence[str], results: Results, intervals: Sequence[Intervals]
         row["by"] = {table.by: table.as_dict() for table in tables}
         rows.append(row)
     return rows
+
+
+def _with_calibrations(rows: list[dict[str, object]], calibrations: Sequence[Calibration]) -> list[dict[str, object]]:
+    """Return the objects of the systems with their calibrations, if these were asked for."""
+    for row, calibration in zip(rows, calibrations, strict=False):
+        row["calibration"] = calibration.as_dict()
+    return rows
+
+
+def _plot(args: argparse.Namespace, calibrations: Sequence[Calibration]) -> None:
+    if args.plot is not None:
+        from tanglewood.show.reliability import save
+
+        save(args.plot, [*zip(_names(args.systems), calibrations, strict=True)])
 
 
 def _print(args: argparse.Namespace, results: Results, intervals: Sequence[Intervals], tests: Tests) -> None:
@@ -277,6 +323,31 @@ def _print_aligned(names: Sequence[str], results: Sequence[AlignedScores], *, di
         print_table(
             ["score", "precision", "recall", "F1", "aligned accuracy"],
             [[title, *_metric_cells(metrics[number])] for title, metrics in rows],
+        )
+
+
+def _print_calibrations(names: Sequence[str], calibrations: Sequence[Calibration]) -> None:
+    """Print the calibration of each system, and then its bins, as far as they have words."""
+    if not calibrations:
+        return
+    print("\nCalibration of heads: expected calibration error (ECE) over bins of confidence; all in percent")
+    rows = [*zip(names, calibrations, strict=True)]
+    print_table(
+        ["system", "words", "ECE", "mean confidence", "UAS"],
+        [[name, found.words, *map(_cell, (found.ece, found.mean_confidence, found.uas))] for name, found in rows],
+    )
+    for name, found in rows:
+        print(f"\n{name} by confidence")
+        print_table(
+            ["from", "to", "words", "right heads", "mean confidence", "UAS"],
+            [
+                [
+                    *(_cell(100 * one.low), _cell(100 * one.high), one.words, one.right),
+                    *(_cell(one.mean_confidence), _cell(one.uas)),
+                ]
+                for one in found.bins
+                if one.words
+            ],
         )
 
 

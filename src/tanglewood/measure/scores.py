@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import compress, zip_longest
 from operator import and_, eq
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tanglewood.treebank.sentence import Sentence
 
 Item = TypeVar("Item")
+One = TypeVar("One")
+Other = TypeVar("Other")
 
 
 def evaluate(
@@ -35,22 +37,43 @@ def evaluate(
     task. With ``punctuation=False``, which needs the same words, words whose every character is in a Unicode P category
     are not scored.
     """
+    return compare_files(gold, system, _scores, score_aligned, punctuation=punctuation, align=align)
+
+
+def compare_files(
+    gold: SentenceSource,
+    system: SentenceSource,
+    by_sentence: Callable[[Iterator[Comparison]], One],
+    by_characters: Callable[[Side, Side], Other],
+    *,
+    punctuation: bool,
+    align: bool,
+) -> One | Other:
+    """Return what one function makes of the comparisons of all sentences or, where words differ, another of both sides.
+
+    With ``align`` it is the second in any case.
+    """
     sources = Source(gold), Source(system)
     reason = " and does not go with align=True"
     if not align:
         try:
-            return _evaluate_same_words(*sources, punctuation=punctuation)
+            return by_sentence(_comparisons(*sources, punctuation=punctuation))
         except WordsDifferError as error:
             reason = f", but {error}"
     if not punctuation:
         raise ConfigError(f"punctuation=False needs the same words in gold and system{reason}")
-    return score_aligned(*map(Side, sources))
+    return by_characters(*map(Side, sources))
 
 
-def _evaluate_same_words(gold: Iterable[Sentence], system: Iterable[Sentence], *, punctuation: bool) -> Scores:
-    scores = Scores()
+def _comparisons(gold: Iterable[Sentence], system: Iterable[Sentence], *, punctuation: bool) -> Iterator[Comparison]:
     for gold_sentence, (system_sentence,) in aligned(gold, [system]):
-        scores.add(compare(gold_sentence, system_sentence, punctuation=punctuation))
+        yield compare(gold_sentence, system_sentence, punctuation=punctuation)
+
+
+def _scores(comparisons: Iterable[Comparison]) -> Scores:
+    scores = Scores()
+    for comparison in comparisons:
+        scores.add(comparison)
     return scores
 
 

@@ -7,7 +7,7 @@ has is above the words in bold lines, what only the second has is below them.
 
 import math
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 from tanglewood.show import LEAST_PIXELS
@@ -107,7 +107,7 @@ def draw(
             f' width="{full}" height="{height}" viewBox="0 0 {full} {height}" font-family="{FONTS}"'
             f' text-anchor="middle"{DATA_TURNED * turned}>',
             f"<title>{escape(clean(title))}</title>",
-            *([f"<style>{_dark()}</style>"] if style else []),
+            *([dark_style(DARK)] if style else []),
             f'<rect class="page" width="{full}" height="{height}" rx="6" fill="{PAGE}"/>',
             *sheet.parts,
             "</svg>",
@@ -116,12 +116,13 @@ def draw(
     )
 
 
-def _dark() -> str:
+def dark_style(colours: Mapping[str, str]) -> str:
+    """Return the style sheet of a picture of class `tanglewood` for dark mode: what classes look like there."""
     rules = (
         ", ".join(f".tanglewood {kind}" for kind in kinds.split(", ")) + f" {{ {rule} }}"
-        for kinds, rule in DARK.items()
+        for kinds, rule in colours.items()
     )
-    return f"@media screen and (prefers-color-scheme: dark) {{ {' '.join(rules)} }}"
+    return f"<style>@media screen and (prefers-color-scheme: dark) {{ {' '.join(rules)} }}</style>"
 
 
 def text_width(text: str, size: int) -> int:

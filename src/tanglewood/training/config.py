@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from tanglewood.core.beam import MOST_WIDTH
 from tanglewood.decoders import SEARCHES
 from tanglewood.errors import ConfigError
 from tanglewood.learners import learner_class, learner_entry
@@ -39,6 +40,8 @@ class Config:
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise ConfigError(f"{name}={value!r}: it should be a whole number, {least} or more")
+        if self.beam > MOST_WIDTH:
+            raise ConfigError(f"beam={self.beam!r}: it should be a whole number from 1 to {MOST_WIDTH}")
 
     @property
     def dev_beam(self) -> int | None:
