@@ -223,9 +223,7 @@ class NetworkLearner:
         self._gradients = {name: np.zeros_like(p) for name, p in self._parameters.items() if name not in SPARSE}
         self._adam = Adam(self._parameters)
         self._encoder = Encoder(self._parameters, EMBEDDED)
-        self._trainer = NetworkTrainer(
-            self._parameters, self._gradients, actions, dropout=options.drop_hidden, seed=seed
-        )
+        self._trainer = self._new_trainer(seed)
         self._search = Search(actions, self._trainer)
         self._epochs = 0
         self._known: dict[Word, Numbers] = {}
@@ -249,11 +247,20 @@ class NetworkLearner:
         """Return a learner that has seen the words of the training data, and nothing else."""
         return cls(actions, vocabulary_of(sentences), options, seed)
 
+    def _new_trainer(self, seed: int) -> NetworkTrainer:
+        return NetworkTrainer(
+            self._parameters, self._gradients, self.actions, dropout=self.options.drop_hidden, seed=seed
+        )
+
+    def _may_explore(self, oracle: Oracle) -> bool:
+        """Whether something can be learnt in states that the oracle's own moves do not lead to."""
+        return oracle.explores
+
     def epoch(self, examples: Sequence[Example], oracle: Oracle) -> float:
         """Go through the examples once in random order; return the mean probability that right decisions lack."""
         options = self.options
         trainer = self._trainer
-        trainer.explore = options.explore if self._epochs and oracle.explores else 0.0
+        trainer.explore = options.explore if self._epochs and self._may_explore(oracle) else 0.0
         trainer.loss, trainer.n_states = 0.0, 0
         trainer.move_counts = array("i", bytes(4 * self.actions.system.n_moves))
         lengths = [len(example.words) for example in examples]
@@ -278,8 +285,7 @@ class NetworkLearner:
         self._trainer.use(rows, 0)
         self._trainer.use_gradient(d_rows)
         for example, offset in zip(examples, batch.offsets, strict=True):
-            example.bind(oracle)
-            self._trainer.learn(self._search, oracle, example.state(), offset)
+            self._follow(example, oracle, offset)
         n_words = np.float32(sum(len(example.words) for example in examples))
         d_rows /= n_words
         for name in KERNEL:
@@ -288,6 +294,11 @@ class NetworkLearner:
             self._adam.update_rows(name, numbers, gradients)
         for name, gradient in self._gradients.items():
             self._adam.update(name, gradient)
+
+    def _follow(self, example: Example, oracle: Oracle, offset: int) -> None:
+        """Learn from a derivation of one of the sentences that are encoded."""
+        example.bind(oracle)
+        self._trainer.learn(self._search, oracle, example.state(), offset)
 
     def model(self) -> NetworkModel:
         """Return the averaged model as of now."""
