@@ -100,7 +100,7 @@ def in_order(
 
 
 _mine: Callable[..., Any]  # the work of this process
-_say: Callable[[Any], object] | None  # where it says how it goes, if anybody wants to know
+_say: Callable[[Any], object] | None = None  # where it says how it goes, if anybody wants to know
 
 
 def _begin(
