@@ -174,9 +174,12 @@ def run(args: argparse.Namespace) -> int:
     try:
         model = session.run()
     except KeyboardInterrupt as error:
-        if not session.rescue():
-            raise
         status, told = stop_of(error)
+        if not session.rescue():
+            if not session.has_parts:
+                raise
+            print(f"\n{told}: what was finished is kept; --resume goes on", file=sys.stderr)
+            return status
         resume = "; --resume goes on" if session.can_resume else ""
         print(f"\n{told}: the best parser so far is kept{resume}", file=sys.stderr)
         return status

@@ -27,7 +27,7 @@ from tanglewood.systems import make_system
 from tanglewood.training.config import Config
 from tanglewood.training.progress import Progress, Report, quiet
 from tanglewood.training.stacking import parse_by_folds
-from tanglewood.training.student import Taught, examples_without_trees, student_of
+from tanglewood.training.student import Taught, examples_without_trees, student_of, warnings_about_teachers
 from tanglewood.transforms.pseudo_projective import Scheme, fitting_scheme, projectivize
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tag_candidates import KEY
@@ -170,7 +170,7 @@ class Training:
     @property
     def warnings(self) -> list[str]:
         """What was noticed about the data and the teachers."""
-        return self.lesson.warnings + self.taught.warnings
+        return self.lesson.warnings + (warnings_about_teachers(self) if self.config.distils else [])
 
     @cached_property
     def learner(self) -> Learner:

@@ -24,7 +24,7 @@ from tanglewood.training.distil import TeacherPlan, begun
 from tanglewood.training.loop import Training
 from tanglewood.training.pipeline import Prepared, filled_in, prepare
 from tanglewood.training.progress import Progress, Report, TaggerProgress, TeacherProgress, quiet
-from tanglewood.training.student import Taught
+from tanglewood.training.student import Taught, askable
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.sources import SentenceSource, sentences_from
 
@@ -80,7 +80,7 @@ class Session:
         if self.output is not None:
             _save(model, self.output)
             self._checkpoint.unlink(missing_ok=True)
-            if self._parts.exists():
+            if self.has_parts:
                 rmtree(self._parts)
         return model
 
@@ -98,6 +98,11 @@ class Session:
             return False
         _save(self.model(), self.output)
         return True
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether finished taggers or teachers lie beside the output."""
+        return self.output is not None and self._parts.exists()
 
     @property
     def can_resume(self) -> bool:
@@ -127,10 +132,12 @@ class Session:
     def _begun(self) -> Training:
         """Return the training run of the parser, prepared, and at the epoch where it continues."""
         config, train, dev = self.config, self.train, self.dev
-        if self.output is not None and not self.resume and self._parts.exists():
+        if self.has_parts and not self.resume:
             rmtree(self._parts)
         taught = Taught.named_in(config, self.unlabelled) if config.distils else Taught()
         if self.pipeline or config.tag_column:
+            if taught.teachers:
+                askable(Training(config, train, dev, taught=taught))  # the unsuitable are refused before taggers learn
             before = self._before = self._prepared()
             config, train, dev = config.for_predicted_tags(), before.train, before.dev
             taught = replace(taught, unlabelled=filled_in(before.tagger, taught.unlabelled, config.tag_column))

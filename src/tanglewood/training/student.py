@@ -57,18 +57,6 @@ class Taught:
     unlabelled: Sequence[Sentence] = ()
     threads: int = 1  # that parse where only a teacher's trees count
 
-    @property
-    def warnings(self) -> list[str]:
-        """What is odd about the teachers."""
-        partial = [teacher.name for teacher in self.teachers if teacher.favours_rare]
-        if not partial:
-            return []
-        verb = "favours" if len(partial) == 1 else "favour"
-        return [
-            f"{', '.join(partial)} {verb} rare moves, and so will the student, twice; teachers should be trained with "
-            "--set favour_rare=0"
-        ]
-
     def in_words(self) -> str:
         """Say what there is."""
         count = len(self.teachers)
@@ -98,24 +86,54 @@ def _bytes_of(path: str) -> bytes:
 def student_of(training: Training) -> Learner:
     """Return the learner of a training run with teachers: it asks those that it can, and follows the trees of others.
 
-    Raises ConfigError if there is a teacher of whom it can do neither.
+    Raises ConfigError if there is a teacher with whom it can do neither.
     """
     actions, taught, scheme = training.actions, training.taught, training.lesson.scheme
     kind = student_class(training.config.learner, "Learner")
     sentences = [*training.train, *taught.unlabelled]
-    models, votes = [], []
-    for teacher in taught.teachers:
-        _check_labels(teacher, actions, scheme)
-        if kind.can_ask(teacher.parser.model, actions):
-            models.append(teacher.parser.model)
-            continue
-        oracle = training.system.oracle(training.oracle_name)
-        _check_oracle(teacher, actions, training.oracle_name, explores=oracle.explores)
-        votes.append((oracle, trees_of(teacher.parser, sentences, actions, scheme, taught.threads)))
+    asked = askable(training)
+    votes = [
+        (
+            training.system.oracle(training.oracle_name),
+            trees_of(teacher.parser, sentences, actions, scheme, taught.threads),
+        )
+        for teacher in taught.teachers
+        if teacher not in asked
+    ]
     learner: Learner = kind.begin(
-        actions, sentences, training.options, training.config.seed, teachers=models, votes=votes
+        actions,
+        sentences,
+        training.options,
+        training.config.seed,
+        teachers=[teacher.parser.model for teacher in asked],
+        votes=votes,
     )
     return learner
+
+
+def askable(training: Training) -> list[Teacher]:
+    """Return the teachers that can be asked; raise ConfigError if another's trees cannot be followed either."""
+    kind = student_class(training.config.learner, "Learner")
+    found = []
+    for teacher in training.taught.teachers:
+        _check_labels(teacher, training.actions, training.lesson.scheme)
+        if kind.can_ask(teacher.parser.model, training.actions):
+            found.append(teacher)
+        else:
+            _check_oracle(teacher, training.actions, training.oracle_name, explores=training.teacher.explores)
+    return found
+
+
+def warnings_about_teachers(training: Training) -> list[str]:
+    """Return what is odd about the teachers."""
+    partial = [teacher.name for teacher in askable(training) if teacher.favours_rare]
+    if not partial or not training.options.favour_rare:
+        return []
+    verb = "favours" if len(partial) == 1 else "favour"
+    return [
+        f"{', '.join(partial)} {verb} rare moves already, as models do by default; --set favour_rare=0 keeps the "
+        "student from doing so once more"
+    ]
 
 
 def _check_labels(teacher: Teacher, actions: Actions, scheme: Scheme | None) -> None:
