@@ -114,10 +114,10 @@ class StudentLearner(NetworkLearner):
         vocabulary: Vocabulary,
         options: NetworkOptions,
         seed: int,
-        teachers: Sequence[Model] = (),
+        teachers: Sequence[NetworkModel] = (),
         votes: Sequence[Votes] = (),
     ) -> None:
-        self._networks = [_Network(model, actions) for model in teachers if isinstance(model, NetworkModel)]
+        self._networks = [_Network(model, actions) for model in teachers]
         self._votes = votes
         self._taught: Sequence[Example] = ()
         self._places: Mapping[int, int] = {}
@@ -140,7 +140,7 @@ class StudentLearner(NetworkLearner):
         seed: int,
         *,
         stacked: bool = False,
-        teachers: Sequence[Model] = (),
+        teachers: Sequence[NetworkModel] = (),
         votes: Sequence[tuple[Oracle, Sequence[StackedTree]]] = (),
     ) -> StudentLearner:
         """Return a learner that has seen the words of the training data, and nothing else."""
