@@ -113,6 +113,7 @@ def test_the_number_of_processes_changes_nothing(files, monkeypatch, capfd):
     assert (files / "1.tw").read_bytes() == (files / "2.tw").read_bytes()
 
 
+@pytest.mark.skipif(not COMPILED, reason="learns too little in little time")
 def test_a_student_learns_what_its_teacher_says(files):
     sentences, dev = toy_sentences(4 * N_TRAIN), toy_sentences(10, seed=2)
     settings = {**QUICK, "epochs": 8}
