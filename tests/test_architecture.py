@@ -14,7 +14,10 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 HEAVY = {"matplotlib", "torch", "sklearn", "numpy", "scipy", "pandas"}
 MATRICES = {  # loaded when asked for
     *(f"ml/{name}.py" for name in ("adam", "encoder", "products", "vectors_plain")),
-    *(f"learners/{name}.py" for name in ("network/learner", "network/arcs", "svm/learner", "svm/models")),
+    *(
+        f"learners/{name}.py"
+        for name in ("network/arcs", "network/learner", "network/student", "svm/learner", "svm/models")
+    ),
     "text/tagger.py",
 }
 LONGEST = 500

@@ -154,13 +154,36 @@ def test_models_that_are_none_are_errors(command, model, capfd):
     keeps_to_the_contract(*outcome(capfd, [model if word == "model.tw" else word for word in given]))
 
 
+NETWORK = ["train", "trees.conllu", "-o", "student.tw", "--epochs", "1"]
+
+
+@pytest.mark.parametrize("model", ["nowhere.tw", "folder", "trees.conllu", "empty.conllu", "garbage.conllu", LONG])
+def test_teachers_that_are_no_models_are_errors(model, capfd):
+    status, err = outcome(capfd, [*NETWORK, "--distil-from", "model.tw", model])
+    keeps_to_the_contract(status, err)
+    assert model[:20] in err
+    assert not Path("student.tw").exists()
+
+
+def test_unlabelled_sentences_that_are_broken_or_not_there_are_errors(capfd):
+    for name in (*BROKEN, "nowhere.conllu", "folder", "empty.conllu", LONG, "\x1b[2Jnowhere\x07.conllu"):
+        status, err = outcome(capfd, [*NETWORK, "--distil-from", "model.tw", "--unlabelled", name])
+        keeps_to_the_contract(status, err)
+        if name in BROKEN:
+            assert name in err
+    for more in (["--unlabelled", "trees.conllu"], ["--distil", "many"], ["--distil", "-1"], ["--distil", LONG]):
+        keeps_to_the_contract(*outcome(capfd, [*NETWORK, *more]))
+    assert not Path("student.tw").exists()
+
+
 @pytest.mark.parametrize("command", ["train", "crossval"])
 def test_configurations_that_are_wrong_are_errors(command, capfd, folder):
     nested = "[" * 5000
     for text in (f"x = {nested}", LONG, f"system = '{LONG}'", "system = '\\u001b[2J'", "\x00", f"{LONG} = 1"):
         (folder / "config.toml").write_text(text)
         keeps_to_the_contract(*outcome(capfd, words(command, "trees.conllu", "--config", "config.toml")))
-        keeps_to_the_contract(*outcome(capfd, words(command, "trees.conllu", "--set", f"stacked={text}")))
+        for key in ("stacked", "distil", "distil_from", "unlabelled"):
+            keeps_to_the_contract(*outcome(capfd, words(command, "trees.conllu", "--set", f"{key}={text}")))
 
 
 @pytest.mark.parametrize("command", WRITERS)

@@ -13,7 +13,7 @@ from tanglewood.core.actions import Actions
 from tanglewood.learners.base import Example, TreeVote
 from tanglewood.learners.network import arcs
 from tanglewood.learners.network.arc_core import N_KINDS, kind_of
-from tanglewood.learners.network.arcs import WORDS, ArcHead, ArcTrainer, NetworkArcs, new_arc_parameters
+from tanglewood.learners.network.arcs import WORDS, ArcHead, ArcTarget, ArcTrainer, NetworkArcs, new_arc_parameters
 from tanglewood.learners.network.learner import NetworkLearner, NetworkOptions, vocabulary_of
 from tanglewood.ml.kernels import kernels_for
 from tanglewood.systems import make_system
@@ -148,7 +148,12 @@ def test_every_gradient_is_that_of_a_slow_twin(monkeypatch, single_root, root_la
     parameters, contexts = parameters_of(), contexts_of()
     gradients = {name: np.full_like(value, 7) for name, value in parameters.items()}  # all are written
     trainer = ArcTrainer(parameters, gradients, actions, dropout=drop)
-    d_rows = trainer.learn(contexts @ parameters[WORDS], OFFSETS, EXAMPLES, np.random.default_rng(0))
+    d_rows = trainer.learn(
+        contexts @ parameters[WORDS],
+        OFFSETS,
+        [ArcTarget(e.heads, e.labels) for e in EXAMPLES],
+        np.random.default_rng(0),
+    )
     gradients[WORDS] = contexts.T @ d_rows
     doubles = {name: value.astype(np.float64) for name, value in parameters.items()}
     for name, value in doubles.items():

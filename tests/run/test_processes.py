@@ -35,6 +35,14 @@ def fail(number):
     return number
 
 
+def count(number, say):
+    for part in range(number):
+        say((number, part))
+    if number == 3:
+        raise KeyError("three")
+    return number
+
+
 def prepare():
     prepared.append(1)
 
@@ -52,6 +60,33 @@ def test_each_process_prepares_itself_once_and_this_one_does_nothing(method):
     assert {times for _, times in found} == {1}
     assert os.getpid() not in {process for process, _ in found}
     assert prepared == []
+
+
+@pytest.mark.parametrize(("processes", "method"), [(1, None), (2, "fork"), (3, "spawn")])
+def test_what_the_work_says_is_heard_here_before_its_result(processes, method):
+    heard, here = [], set()
+
+    def hear(event):
+        here.add(threading.current_thread())
+        heard.append(event)
+
+    results = in_order(count, [2, 0, 5], processes=processes, method=method, hear=hear)
+    assert next(results) == 2
+    assert [event for event in heard if event[0] == 2] == [(2, 0), (2, 1)]
+    assert list(results) == [0, 5]
+    assert sorted(heard) == [(number, part) for number in (2, 5) for part in range(number)]
+    assert [event for event in heard if event[0] == 5] == [(5, part) for part in range(5)]
+    assert here == {threading.current_thread()}
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_what_was_said_before_an_error_is_heard(processes):
+    heard = []
+    results = in_order(count, [1, 3, 2], processes=processes, method="spawn", hear=heard.append)
+    assert next(results) == 1
+    with pytest.raises(KeyError):
+        next(results)
+    assert {(3, 0), (3, 1), (3, 2)} <= set(heard)
 
 
 def test_one_process_is_this_one():

@@ -31,7 +31,7 @@ def test_every_sentence_is_scored_once_by_a_parser_that_has_not_seen_it(monkeypa
             seen.append((self.train, [s.sent_id for s in words], beam))
             return words
 
-    monkeypatch.setattr(crossval, "Training", Fake)
+    monkeypatch.setattr(crossval, "begun", Fake)
     validation = CrossValidation(Config(beam=3), sentences, 4)
     scores = list(validation.run())
     assert len(scores) == 4

@@ -38,6 +38,8 @@ EXAMPLES = """\
   tanglewood train train.conllu --dev dev.conllu -o model.tw --system arc-standard --pseudo-projective head+path
   tanglewood train train.conllu --dev dev.conllu -o arcs.tw --search mst
   tanglewood train train.conllu --dev dev.conllu -o stacked.tw --search mst --stacked model.tw
+  tanglewood train train.conllu --dev dev.conllu -o model.tw --distil 5 -j 2
+  tanglewood train train.conllu --dev dev.conllu -o model.tw --distil-from a.tw b.tw --unlabelled more.conllu
   tanglewood train train.conllu --dev dev.conllu -o model.tw --config my.toml --set epochs=10 --set rate=0.001"""
 
 
@@ -56,7 +58,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pipeline", action="store_true", help="learn everything from raw text to trees: tokens, tags and lemmas too"
     )
-    add_processes(parser, "learn N of a pipeline's taggers at a time, and parse the dev set with N threads (default 1)")
+    add_processes(
+        parser,
+        "learn N of a pipeline's taggers, or N teachers, at a time, and parse the dev set with N threads (default 1)",
+    )
     add_choices(parser)
 
 
@@ -94,6 +99,21 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
         metavar="MODEL",
         help="model whose trees a graph-based learner looks at; it becomes part of the new one (old name: --guide)",
     )
+    parser.add_argument(
+        "--distil",
+        type=int,
+        metavar="N",
+        help="train N teachers first, then one parser that learns from all of them (5 is a good number)",
+    )
+    parser.add_argument(
+        "--distil-from", nargs="+", metavar="MODEL", help="learn from these models instead of training teachers"
+    )
+    parser.add_argument(
+        "--unlabelled",
+        action="append",
+        metavar="FILE",
+        help="with teachers: learn from these sentences too, which need no trees (may be given several times)",
+    )
     parser.add_argument("--epochs", type=int, metavar="N", help="number of passes over the data")
     parser.add_argument("--beam", type=int, metavar="K", help="beam for parsing dev after each epoch (default 1: none)")
     parser.add_argument("--seed", type=int, metavar="N", help="seed of everything random (default 1)")
@@ -114,7 +134,7 @@ def chosen_config(args: argparse.Namespace) -> Config:
         key: getattr(args, key)
         for key in (
             *("system", "oracle", "pseudo_projective", "learner", "search", "stacked"),
-            *("beam", "seed", "single_root"),
+            *("beam", "seed", "single_root", "distil", "distil_from", "unlabelled"),
         )
         if getattr(args, key) is not None
     }
@@ -141,6 +161,7 @@ def run(args: argparse.Namespace) -> int:
         [sentence for file in args.files for sentence in reading.sentences(file)],
         [sentence for file in args.dev for sentence in reading.sentences(file)],
         pipeline=args.pipeline,
+        unlabelled=[sentence for file in config.unlabelled for sentence in reading.sentences(file, trees=False)],
         output=args.output,
         resume=args.resume,
         processes=args.processes,
@@ -151,9 +172,12 @@ def run(args: argparse.Namespace) -> int:
     try:
         model = session.run()
     except KeyboardInterrupt as error:
-        if not session.rescue():
-            raise
         status, told = stop_of(error)
+        if not session.rescue():
+            if not session.has_parts:
+                raise
+            print(f"\n{told}: what was finished is kept; --resume goes on", file=sys.stderr)
+            return status
         resume = "; --resume goes on" if session.can_resume else ""
         print(f"\n{told}: the best parser so far is kept{resume}", file=sys.stderr)
         return status

@@ -17,10 +17,13 @@ class LearnerEntry(NamedTuple):
     scores_moves: bool = True  # it learns from an oracle
     scores_arcs: bool = False  # it learns with a decoder; if it scores no moves its models are graph-based
     beam: bool = True  # whether its models can be searched with a beam
+    student: str = ""  # module of the learner that learns from other models (Learner, Options), if there is one
 
 
 LEARNERS = {
-    "network": LearnerEntry("network.learner", "Network", "a small neural network", scores_arcs=True),
+    "network": LearnerEntry(
+        "network.learner", "Network", "a small neural network", scores_arcs=True, student="network.student"
+    ),
     "linear": LearnerEntry("linear.learner", "Linear", "hashed feature templates; no matrix library"),
     "arcs": LearnerEntry(
         "arcs.learner", "Arc", "a graph-based linear model", scores_moves=False, scores_arcs=True, beam=False
@@ -41,3 +44,12 @@ def learner_class(name: str, kind: str) -> Any:  # noqa: ANN401 - a class
     """Return the class ``kind`` (Learner, Model or Options) of a learner."""
     entry = learner_entry(name)
     return getattr(import_module(f"tanglewood.learners.{entry.module}"), f"{entry.prefix}{kind}")
+
+
+def student_class(name: str, kind: str) -> Any:  # noqa: ANN401 - a class
+    """Return the class ``kind`` (Learner or Options) of the learner's student, which learns from other models."""
+    entry = learner_entry(name)
+    if not entry.student:
+        students = ", ".join(known for known, other in LEARNERS.items() if other.student)
+        raise ConfigError(f"the {name} learner cannot learn from teachers; choose from {students}")
+    return getattr(import_module(f"tanglewood.learners.{entry.student}"), f"Student{kind}")

@@ -10,12 +10,15 @@ import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import wait as wait_for
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import Connection, wait
+from multiprocessing.queues import SimpleQueue
 from typing import Any, TypeVar
 
 from tanglewood.errors import ArgumentError, ConfigError, WorkerError
 
+EAR = 0.1  # seconds between two looks at what processes say
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -30,30 +33,33 @@ def checked(processes: int) -> int:
 
 
 def in_order(
-    work: Callable[[Item], Result],
+    work: Callable[..., Result],
     items: Iterable[Item],
     *,
     processes: int = 1,
     method: str | None = None,
     prepare: Callable[[], object] | None = None,
+    hear: Callable[[Any], object] | None = None,
 ) -> Generator[Result]:
     """Yield the result of the work on each item, in order; the same for any number of processes.
 
     At most two items per process are read ahead, so that memory stays flat however many there are. Forked processes
     inherit the work, others are sent it once, so it must be possible to pickle it, and items and results too.
     ``method`` is how processes are started: "fork", "spawn" or "forkserver"; by default fork where it is safe. Each
-    process calls ``prepare`` first. If nobody wants the rest, because of an error, an interruption or because the
-    generator is closed, the processes end at once, whatever they are at.
+    process calls ``prepare`` first. With ``hear`` the work is given, after the item, a function to say how it goes:
+    ``hear`` is called in this process with what it says in its own. If nobody wants the rest, because of an error, an
+    interruption or because the generator is closed, the processes end at once, whatever they are at.
     """
     if checked(processes) == 1:
-        yield from map(work, items)
+        yield from (work(item) if hear is None else work(item, hear) for item in items)
         return
     if method is None:
         method = "fork" if sys.platform == "linux" and threading.active_count() == 1 else "spawn"
     context = multiprocessing.get_context(method)
     told, tell = context.Pipe(duplex=False)
     forked = tell if method == "fork" else None
-    pool = ProcessPoolExecutor(processes, context, initializer=_begin, initargs=(work, prepare, told, forked))
+    said = None if hear is None else context.SimpleQueue()
+    pool = ProcessPoolExecutor(processes, context, initializer=_begin, initargs=(work, prepare, told, forked, said))
     source = iter(items)
     waiting: deque[Future[Result]] = deque()
     failure: Exception | None = None
@@ -69,6 +75,13 @@ def in_order(
                     failure, more = error, False  # the results of what was read before come first
                 else:
                     waiting.append(pool.submit(_do, item))
+            while said is not None and hear is not None and waiting:
+                done = waiting[0].done()  # all that was said before is heard before
+                while not said.empty():
+                    hear(said.get())
+                if done:
+                    break
+                wait_for([waiting[0]], timeout=EAR)
             if waiting:
                 yield waiting.popleft().result()
     except BrokenProcessPool:
@@ -86,17 +99,22 @@ def in_order(
         raise failure
 
 
-_mine: Callable[[Any], Any]  # the work of this process
+_mine: Callable[..., Any]  # the work of this process
+_say: Callable[[Any], object] | None = None  # where it says how it goes, if anybody wants to know
 
 
 def _begin(
-    work: Callable[[Any], Any], prepare: Callable[[], object] | None, told: Connection, tell: Connection | None
+    work: Callable[..., Any],
+    prepare: Callable[[], object] | None,
+    told: Connection,
+    tell: Connection | None,
+    said: SimpleQueue[Any] | None,
 ) -> None:
     """Prepare a process for its work, which ends when the other end of ``told`` is closed.
 
     ``tell`` is that end, if this process has inherited it.
     """
-    global _mine  # noqa: PLW0603 - a process has one
+    global _mine, _say  # noqa: PLW0603 - a process has one
     # Signals to a whole group are for the process that reads and writes; but SIGTERM is how a pool ends its processes.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -106,6 +124,7 @@ def _begin(
         tell.close()
     threading.Thread(target=_end_with_parent, args=(told,), daemon=True).start()
     _mine = work
+    _say = None if said is None else said.put
     if prepare is not None:
         prepare()
 
@@ -118,4 +137,4 @@ def _end_with_parent(told: Connection) -> None:
 
 
 def _do(item: Any) -> Any:  # noqa: ANN401 - whatever the work takes and returns
-    return _mine(item)
+    return _mine(item) if _say is None else _mine(item, _say)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -11,10 +11,11 @@ from typing import Any
 from tanglewood.core.beam import MOST_WIDTH
 from tanglewood.decoders import SEARCHES
 from tanglewood.errors import ConfigError
-from tanglewood.learners import learner_class, learner_entry
+from tanglewood.learners import learner_class, learner_entry, student_class
 from tanglewood.options import asked_beam
 from tanglewood.systems import make_system
 
+MOST_TEACHERS = 100
 PIPELINE_LAYERS = 2  # of LSTMs, for parsers of text: 83.5 instead of 83.1 LAS on English-EWT dev with predicted tags
 
 
@@ -31,22 +32,50 @@ class Config:
     search: str = ""  # of a graph-based model: the decoder it learns with and, by default, parses with
     stacked: str = ""  # model file of a parser whose trees a graph-based learner looks at
     folds: int = 5  # number of parts in which parsers like the stacked one parse the training data
+    distil: int = 0  # number of teachers to train first, from which the parser then learns
+    distil_from: Sequence[str] = ()  # model files of teachers that are there already
+    unlabelled: Sequence[str] = ()  # files with more sentences to learn from, whose trees only teachers know
     seed: int = 1
     beam: int = 1  # for parsing dev after each epoch
     settings: Mapping[str, Any] = field(default_factory=dict)  # of the learner
 
     def __post_init__(self) -> None:
-        for name, least in (("seed", 0), ("beam", 1), ("folds", 2)):
+        for name, least in (("seed", 0), ("beam", 1), ("folds", 2), ("distil", 0)):
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise ConfigError(f"{name}={value!r}: it should be a whole number, {least} or more")
         if self.beam > MOST_WIDTH:
             raise ConfigError(f"beam={self.beam!r}: it should be a whole number from 1 to {MOST_WIDTH}")
+        for name in ("distil_from", "unlabelled"):
+            value = getattr(self, name)
+            files = [value] if isinstance(value, str | Path) else value
+            if not isinstance(files, Sequence) or not all(isinstance(file, str | Path) for file in files):
+                raise ConfigError(f"{name}={value!r}: it should be the name of a file, or a list of names")
+            object.__setattr__(self, name, tuple(map(str, files)))
 
     @property
     def dev_beam(self) -> int | None:
         """The beam to parse with after training; None, where none is asked for, leaves it to the model."""
         return asked_beam(self.beam)
+
+    @property
+    def distils(self) -> bool:
+        """Whether the parser learns from teachers."""
+        return bool(self.distil or self.distil_from)
+
+    def _check_teachers(self, learner: str) -> None:
+        """Raise ConfigError if the choices about teachers do not go together."""
+        if self.distil > MOST_TEACHERS:
+            raise ConfigError(f"distil={self.distil}: at most {MOST_TEACHERS} teachers can be trained; 5 are enough")
+        if self.distil and self.distil_from:
+            raise ConfigError("distil trains new teachers and distil_from takes models that are there; choose one")
+        if self.unlabelled and not self.distils:
+            raise ConfigError(
+                "unlabelled sentences are for distillation, where teachers know what is right: distil=5 (--distil 5) "
+                "trains teachers, distil_from takes models that are there"
+            )
+        if self.distils:
+            student_class(learner, "Options")
 
     def completed(self) -> Config:
         """Return the choices with a learner that suits the search, and a search and system that suit the learner."""
@@ -54,6 +83,7 @@ class Config:
             raise ConfigError(f"unknown search {self.search!r} to train with; choose from {', '.join(SEARCHES)}")
         learner = self.learner or ("arcs" if self.search else "network")
         entry = learner_entry(learner)
+        self._check_teachers(learner)
         settings = self.settings
         if entry.scores_arcs and (self.search or not entry.scores_moves or settings.get("moves") is False):
             if entry.scores_moves:
@@ -94,7 +124,7 @@ class Config:
     def learner_options(self) -> Any:  # noqa: ANN401 - the options class of the learner
         """Return the learner's options, checked."""
         learner = self.completed().learner
-        kind = learner_class(learner, "Options")
+        kind = student_class(learner, "Options") if self.distils else learner_class(learner, "Options")
         known = {option.name: option for option in fields(kind)}
         for name, value in self.settings.items():
             if name not in known:
@@ -105,8 +135,12 @@ class Config:
         return kind(**self.settings)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the choices as plain data."""
-        return asdict(self)
+        """Return the choices as plain data; those about teachers only if there are any."""
+        choices = asdict(self)
+        if not self.distils:
+            for name in ("distil", "distil_from", "unlabelled"):
+                del choices[name]
+        return choices
 
 
 def read_config(path: str | None, overrides: list[str], config: Config | None = None) -> Config:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from tanglewood.errors import ConfigError
 from tanglewood.measure.scores import Scores, aligned, compare
 from tanglewood.training.config import Config
+from tanglewood.training.distil import begun
 from tanglewood.training.folds import deal_out
-from tanglewood.training.loop import Training
 from tanglewood.training.pipeline import TagPlan, prepare_tags, with_tags_of
 from tanglewood.treebank.sentence import Sentence
 
@@ -26,10 +27,15 @@ class CrossValidation:
 
     def run(self) -> Iterator[Scores]:
         """Yield the scores of each fold."""
+        if self.config.distil_from:
+            raise ConfigError(
+                "teachers that are there may have learnt from the sentences that are held out; distil=5 (--distil 5) "
+                "trains new ones for each fold"
+            )
         for places, others in deal_out(self.sentences, self.folds, self.config.seed):
             held_out = [self.sentences[place] for place in places]
             rest, words = self._tagged([self.sentences[place] for place in others], held_out)
-            training = Training(self.config, rest)
+            training = begun(self.config, rest)
             for _ in training.run():
                 pass
             scores = Scores()

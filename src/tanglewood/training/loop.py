@@ -28,6 +28,7 @@ from tanglewood.systems import make_system
 from tanglewood.training.config import Config
 from tanglewood.training.progress import Progress, Report, quiet
 from tanglewood.training.stacking import parse_by_folds
+from tanglewood.training.student import Taught, examples_without_trees, student_of, warnings_about_teachers
 from tanglewood.transforms.pseudo_projective import Scheme, fitting_scheme, projectivize
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tag_candidates import KEY
@@ -54,9 +55,15 @@ class Training:
     """One training run of a parser. The data is prepared when that is first needed, by `prepare` or `run`."""
 
     def __init__(
-        self, config: Config, train: Sequence[Sentence], dev: Sequence[Sentence] = (), report: Report = quiet
+        self,
+        config: Config,
+        train: Sequence[Sentence],
+        dev: Sequence[Sentence] = (),
+        report: Report = quiet,
+        taught: Taught | None = None,
     ) -> None:
         self.config = config.completed()
+        self.given = taught
         self.train = train
         self.dev = dev
         self.report = report
@@ -93,7 +100,16 @@ class Training:
     @cached_property
     def options(self) -> Any:  # noqa: ANN401 - the options class of the learner
         """The learner's options, with those left open chosen by the size of the data."""
-        return self.config.learner_options().resolved(sum(map(len, self.train)))
+        return self.config.learner_options().resolved(sum(map(len, [*self.train, *self.taught.unlabelled])))
+
+    @cached_property
+    def taught(self) -> Taught:
+        """The teachers, and the sentences that only they know something about, if the learner is a student."""
+        if self.given is not None or not self.config.distils:
+            return self.given or Taught()
+        if self.config.distil:
+            raise ConfigError("teachers have to be trained first, as training/distil.py does, and given as `taught`")
+        return Taught.named_in(self.config)
 
     @cached_property
     def stacked(self) -> Parser | None:
@@ -147,19 +163,21 @@ class Training:
         """The moves, labels and tags to learn."""
         return self.lesson.actions
 
-    @property
+    @cached_property
     def examples(self) -> list[Example]:
         """The examples to learn from."""
-        return self.lesson.examples
+        return self.lesson.examples + examples_without_trees(self.taught.unlabelled, self.actions)
 
     @property
     def warnings(self) -> list[str]:
-        """What was noticed about the data."""
-        return self.lesson.warnings
+        """What was noticed about the data and the teachers."""
+        return self.lesson.warnings + (warnings_about_teachers(self) if self.config.distils else [])
 
     @cached_property
     def learner(self) -> Learner:
         """The learner, which has gone through as many epochs as were run."""
+        if self.config.distils:
+            return student_of(self)
         kind = learner_class(self.config.learner, "Learner")
         learner: Learner = kind.begin(
             self.actions, self.train, self.options, self.config.seed, stacked=self.stacked is not None
@@ -170,7 +188,7 @@ class Training:
     def description(self) -> dict[str, Any]:
         """What the parser is made from, as plain data."""
         stacked = self.config.stacked
-        return {
+        described = {
             **self.config.as_dict(),
             "oracle": self.oracle_name,
             "single_root": bool(self.system.single_root),
@@ -181,6 +199,15 @@ class Training:
             "dev_sha256": _fingerprint(self.dev),
             "stacked_sha256": hashlib.sha256(Path(stacked).read_bytes()).hexdigest() if stacked else "",
         }
+        if self.config.distils:
+            described |= {
+                "teachers": len(self.taught.teachers),
+                "teachers_sha256": [teacher.sha256 for teacher in self.taught.teachers],
+                "unlabelled_sentences": len(self.taught.unlabelled),
+                "unlabelled_words": sum(map(len, self.taught.unlabelled)),
+                "unlabelled_sha256": _fingerprint(self.taught.unlabelled) if self.taught.unlabelled else "",
+            }
+        return described
 
     def run(self, *, threads: int = 1, tell: Callable[[float], None] | None = None) -> Iterator[Progress]:
         """Learn epoch by epoch, and yield the progress after each; ``threads`` threads parse the dev set.
@@ -256,7 +283,7 @@ class Training:
     def resume(self, path: str | Path) -> None:
         """Continue from a checkpoint of the same data and choices."""
         arrays, settings = load_model(path)
-        if settings.get("checkpoint") != _plain(self.description):
+        if settings.get("checkpoint") != as_json(self.description):
             raise ModelError(f"{path}: the checkpoint is of another training run (other data, options or seed)")
         with naming_model(str(path)):
             self._restore(arrays, settings)
@@ -321,7 +348,8 @@ def _fingerprint(sentences: Sequence[Sentence]) -> str:
     return digest.hexdigest()
 
 
-def _plain(data: Mapping[str, Any]) -> Any:  # noqa: ANN401 - what JSON makes of it
+def as_json(data: Mapping[str, Any]) -> Any:  # noqa: ANN401
+    """Return what becomes of data in a model file."""
     import json
 
     return json.loads(json.dumps(data))

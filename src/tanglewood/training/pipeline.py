@@ -113,6 +113,12 @@ def with_tags_of(tagger: Tagger, sentences: Sequence[Sentence], tag_column: str)
     return [_tagged(sentence, found, tag_column) for sentence, found in zip(sentences, tagged, strict=True)]
 
 
+def filled_in(tagger: Tagger, sentences: Sequence[Sentence], tag_column: str) -> list[Sentence]:
+    """Return the sentences with the tagger's tags in columns that are empty, and its candidates for the column."""
+    tagged = tagger.worker().tag([sentence.forms for sentence in sentences], tag_column)
+    return [with_tags(sentence, found) for sentence, found in zip(sentences, tagged, strict=True)]
+
+
 def _tagged(sentence: Sentence, tags: Sequence[Tags], tag_column: str) -> Sentence:
     """Return the sentence with all its tags replaced except those of the column that the parser is to learn."""
     if tag_column == "upos":

@@ -67,8 +67,29 @@ class TaggerProgress(Epoch):
         return f"{self.part}: {self._line(scores)}"
 
 
-Report = Callable[[Progress | TaggerProgress | str], None]  # is told about progress: after an epoch, or in words
+@dataclass(frozen=True, slots=True)
+class TeacherProgress(Epoch):
+    """How good a teacher is after an epoch; ``part`` says which, ``run_left`` about how long the whole run takes yet.
+
+    The whole run is what is left of all teachers, and the student.
+    """
+
+    scores: Evaluation | None
+    is_best: bool
+    part: str
+    run_left: float = 0.0
+
+    def __str__(self) -> str:
+        scores = ""
+        if self.scores is not None:
+            scores = f"  dev LAS {self.scores.las:.2f}  UAS {self.scores.uas:.2f}{'  *' if self.is_best else '   '}"
+        return f"{self.part}: {self._line(scores)}, {minutes(self.run_left)} with all that follows"
 
 
-def quiet(_: Progress | TaggerProgress | str) -> None:
+Report = Callable[
+    [Progress | TaggerProgress | TeacherProgress | str], None
+]  # is told about progress: after an epoch, or in words
+
+
+def quiet(_: Progress | TaggerProgress | TeacherProgress | str) -> None:
     """Say nothing."""

@@ -20,9 +20,11 @@ from tanglewood.pipeline import Pipeline
 from tanglewood.run.processes import checked
 from tanglewood.systems import SYSTEMS
 from tanglewood.training.config import Config, updated
+from tanglewood.training.distil import TeacherPlan, begun
 from tanglewood.training.loop import Training
-from tanglewood.training.pipeline import Prepared, prepare
-from tanglewood.training.progress import Progress, Report, TaggerProgress, quiet
+from tanglewood.training.pipeline import Prepared, filled_in, prepare
+from tanglewood.training.progress import Progress, Report, TaggerProgress, TeacherProgress, quiet
+from tanglewood.training.student import Taught, askable
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.sources import SentenceSource, sentences_from
 
@@ -31,8 +33,9 @@ class Session:
     """A training run from sentences to a pipeline; a parser that gives tags gets a tagger, whether asked for or not.
 
     With an ``output`` the model is saved there, and until then what is finished is beside it, in OUTPUT.parts and
-    OUTPUT.training, from where a run with ``resume`` continues. ``processes`` taggers are trained at a time, and as
-    many threads parse the dev set; that changes no result. ``tell`` is called by learners whose epochs take long: with
+    OUTPUT.training, from where a run with ``resume`` continues. ``processes`` taggers or teachers are trained at a
+    time, and as many threads parse the dev set; that changes no result. ``unlabelled`` are the sentences of the files
+    that the choices name, if they have been read already. ``tell`` is called by learners whose epochs take long: with
     the epoch, the share of it that is done, and about how many seconds of it are left.
     """
 
@@ -43,6 +46,7 @@ class Session:
         dev: Sequence[Sentence] = (),
         *,
         pipeline: bool = False,
+        unlabelled: Sequence[Sentence] | None = None,
         output: str | Path | None = None,
         resume: bool = False,
         processes: int = 1,
@@ -54,6 +58,7 @@ class Session:
         self.train = train
         self.dev = dev
         self.pipeline = pipeline
+        self.unlabelled = unlabelled
         self.output = None if output is None else Path(output)
         self.resume = resume
         self.processes = processes
@@ -75,7 +80,7 @@ class Session:
         if self.output is not None:
             _save(model, self.output)
             self._checkpoint.unlink(missing_ok=True)
-            if self._parts.exists():
+            if self.has_parts:
                 rmtree(self._parts)
         return model
 
@@ -93,6 +98,11 @@ class Session:
             return False
         _save(self.model(), self.output)
         return True
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether finished taggers or teachers lie beside the output."""
+        return self.output is not None and self._parts.exists()
 
     @property
     def can_resume(self) -> bool:
@@ -122,16 +132,25 @@ class Session:
     def _begun(self) -> Training:
         """Return the training run of the parser, prepared, and at the epoch where it continues."""
         config, train, dev = self.config, self.train, self.dev
+        if self.has_parts and not self.resume:
+            rmtree(self._parts)
+        taught = Taught.named_in(config, self.unlabelled) if config.distils else Taught()
         if self.pipeline or config.tag_column:
+            if taught.teachers:
+                askable(Training(config, train, dev, taught=taught))  # the unsuitable are refused before taggers learn
             before = self._before = self._prepared()
             config, train, dev = config.for_predicted_tags(), before.train, before.dev
-        training = Training(config, train, dev, self.report).prepare()
+            taught = replace(taught, unlabelled=filled_in(before.tagger, taught.unlabelled, config.tag_column))
+        plan = TeacherPlan(self.processes, None if self.output is None else self._parts, self.report)
+        training = begun(config, train, dev, taught, plan).prepare()
         config = training.config
         way = f"{config.search} search" if config.search else f"{config.system}, {training.oracle_name} oracle"
         self.report(
             f"{len(train):,} sentences, {sum(map(len, train)):,} words; {way}, {config.learner} learner, "
             f"{len(training.actions.labels)} labels{'' if dev else '; no dev set: the last epoch is kept'}"
         )
+        if config.distils:
+            self.report(training.taught.in_words())
         for warning in training.warnings:
             self.warn(warning)
         if self.resume and self.can_resume:
@@ -141,8 +160,6 @@ class Session:
 
     def _prepared(self) -> Prepared:
         """Learn what comes before the parser, except for what is already finished."""
-        if self.output is not None and not self.resume and self._parts.exists():
-            rmtree(self._parts)
         return prepare(
             self.train,
             self.dev,
@@ -224,7 +241,7 @@ def train(
     learner: str = "",
     search: str = "",
     seed: int = 1,
-    progress: Callable[[Progress | TaggerProgress], object] | bool = False,
+    progress: Callable[[Progress | TaggerProgress | TeacherProgress], object] | bool = False,
     processes: int = 1,
     output: str | Path | None = None,
     resume: bool = False,
@@ -278,18 +295,18 @@ def _with_system_options(config: Config) -> Config:
     return replace(config, options={**config.options, **options}, settings=settings)
 
 
-def _reporter(progress: Callable[[Progress | TaggerProgress], object] | bool) -> Report:
+def _reporter(progress: Callable[[Progress | TaggerProgress | TeacherProgress], object] | bool) -> Report:
     if isinstance(progress, bool):
         return _print if progress else quiet
 
-    def report(event: Progress | TaggerProgress | str) -> None:
+    def report(event: Progress | TaggerProgress | TeacherProgress | str) -> None:
         if not isinstance(event, str):
             progress(event)
 
     return report
 
 
-def _print(event: Progress | TaggerProgress | str) -> None:
+def _print(event: Progress | TaggerProgress | TeacherProgress | str) -> None:
     sys.stderr.write(f"{event}\n")
 
 

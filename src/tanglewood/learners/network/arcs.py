@@ -16,7 +16,7 @@ import numpy as np
 
 from tanglewood.core.actions import Actions
 from tanglewood.decoders.spanning import SpanningTree
-from tanglewood.learners.base import Example, TreeVote
+from tanglewood.learners.base import TreeVote
 from tanglewood.learners.network.arc_core import (
     N_KINDS,
     add_kinds,
@@ -157,11 +157,7 @@ class NetworkArcs:
 
     def label_chances(self, heads: Sequence[int]) -> Floats:
         """Return the probabilities of the labels of words with these heads, one row a word."""
-        chances = self._head.labels(self._index, heads)
-        chances -= chances.max(1, keepdims=True)
-        np.exp(chances, out=chances)
-        chances /= chances.sum(1, keepdims=True)
-        return chances
+        return softmax(self._head.labels(self._index, heads))
 
     def best_labels(self, heads: Sequence[int], votes: Sequence[TreeVote] = ()) -> list[int]:
         """Return the best labels of words with these heads; a tree votes where it has the same head."""
@@ -191,8 +187,21 @@ class NetworkArcs:
         return float(self.scores[heads, words + 1].sum() + np.log(np.maximum(chances, LEAST_CHANCE)).sum())
 
 
+class ArcTarget(NamedTuple):
+    """What to learn about the arcs of a sentence: a tree, by heads and label numbers indexed by node.
+
+    Where others have said how probable they find arcs and the labels of the tree's arcs (one row a word), that counts
+    instead.
+    """
+
+    heads: Sequence[int]
+    labels: Sequence[int]
+    chances: Floats | None = None
+    label_chances: Floats | None = None
+
+
 class ArcTrainer(ArcHead):
-    """Learns from the gold trees of a batch, and writes gradients into the caller's arrays."""
+    """Learns the arcs of a batch, and writes gradients into the caller's arrays."""
 
     def __init__(
         self, parameters: Mapping[str, Floats], gradients: Mapping[str, Floats], actions: Actions, *, dropout: float
@@ -206,7 +215,7 @@ class ArcTrainer(ArcHead):
         self.n_decisions = 0
 
     def learn(
-        self, rows: Floats, offsets: Sequence[int], examples: Sequence[Example], rng: np.random.Generator
+        self, rows: Floats, offsets: Sequence[int], targets: Sequence[ArcTarget], rng: np.random.Generator
     ) -> Floats:
         """Write the gradient of the mean loss per word; return that of the rows."""
         self._begin(rows, offsets)
@@ -218,17 +227,20 @@ class ArcTrainer(ArcHead):
         likely = self._likely(first, shares)
         again = sums + likely @ self.parameters["arc.again"]
         second = self._turn(1, *self._dropped(1, again))
-        share = np.float32(1 / sum(len(example.words) for example in examples))
+        wanted = [_wanted(target, len(table)) for target, table in zip(targets, first.tables, strict=True)]
+        share = np.float32(1 / sum(len(table) - 1 for table in wanted))
         d_tables = [
-            self._tree_error(table + more, example) * share
-            for table, more, example in zip(first.tables, second.tables, examples, strict=True)
+            self._tree_error(table + more, one) * share
+            for table, more, one in zip(first.tables, second.tables, wanted, strict=True)
         ]
         d_rows = np.zeros_like(rows)
-        self._learn_labels(examples, share, d_rows, rng)
+        self._learn_labels(targets, share, d_rows, rng)
         d_again: Floats = self._back(1, second, d_tables) * (self.masks[1] * (again > 0))
         self.gradients["arc.again"][...] = likely.T @ d_again
         d_likely: Floats = d_again @ self.parameters["arc.again"].T
-        d_first = self._likely_back(first, shares, d_likely, d_tables, examples, share)
+        d_first = self._likely_back(first, shares, d_likely, d_tables)
+        for d_table, chances, one in zip(d_tables, shares, wanted, strict=True):
+            np.add(d_table, (FIRST_SHARE * share) * (chances - one), out=d_table)
         d_sums = self._back(0, first, d_tables)
         d_sums += d_first
         d_sums *= self.masks[0] * (sums > 0)
@@ -241,14 +253,12 @@ class ArcTrainer(ArcHead):
         hidden = np.maximum(sums, 0) * self.masks[turn]
         return np.ascontiguousarray(hidden[:, :WIDTH]), np.ascontiguousarray(hidden[:, WIDTH:])
 
-    def _tree_error(self, scores: Floats, example: Example) -> Floats:
-        """Return the gradient of the gold tree's -log probability: the probabilities of arcs, less 1 for gold arcs."""
-        error: Floats = np.asarray(self.sums.marginals(scores)).astype(np.float32)
-        heads, words = np.asarray(example.heads[1:]), np.arange(1, len(scores))
-        self.loss += float((1 - error[heads, words]).sum())
-        self.n_decisions += len(words)
-        error[heads, words] -= 1
-        return error
+    def _tree_error(self, scores: Floats, wanted: Floats) -> Floats:
+        """Return the gradient of -log of a tree's probability: that of arcs as it is, less what it should be."""
+        chances: Floats = np.asarray(self.sums.marginals(scores)).astype(np.float32)
+        self.loss += float((wanted - np.minimum(chances, wanted)).sum())
+        self.n_decisions += len(wanted) - 1
+        return chances - wanted
 
     def _back(self, turn: int, made: Turn, d_tables: Sequence[Floats]) -> Floats:
         """Write the gradients of one turn's parameters; return that of the vectors of nodes, both side by side."""
@@ -273,20 +283,11 @@ class ArcTrainer(ArcHead):
         return np.concatenate([d_words, d_heads], axis=1)
 
     def _likely_back(
-        self,
-        first: Turn,
-        shares: Sequence[Floats],
-        d_likely: Floats,
-        d_tables: Sequence[Floats],
-        examples: Sequence[Example],
-        share: np.float32,
+        self, first: Turn, shares: Sequence[Floats], d_likely: Floats, d_tables: Sequence[Floats]
     ) -> Floats:
-        """Add to the gradients of tables what comes through the first probabilities, and those probabilities' own loss.
-
-        Returns the gradient of the first vectors of nodes.
-        """
+        """Add to the gradients of tables what comes through the first probabilities; return that of vectors."""
         d_hidden = np.empty_like(d_likely)
-        for (begin, end), chances, d_table, example in zip(self.bounds, shares, d_tables, examples, strict=True):
+        for (begin, end), chances, d_table in zip(self.bounds, shares, d_tables, strict=True):
             words, heads = first.words[begin:end], first.heads[begin:end]
             d_head, d_dependents = d_likely[begin:end, :WIDTH], d_likely[begin:end, WIDTH:]
             d_hidden[begin:end, :WIDTH] = chances.T @ d_dependents
@@ -294,31 +295,29 @@ class ArcTrainer(ArcHead):
             d_chances = heads @ d_head.T
             d_chances += d_dependents @ words.T
             head_shares_back(chances, d_chances, d_table)
-            np.add(d_table, (FIRST_SHARE * share) * chances, out=d_table)
-            d_table[example.heads[1:], np.arange(1, end - begin)] -= FIRST_SHARE * share
         return d_hidden
 
     def _learn_labels(
-        self, examples: Sequence[Example], share: np.float32, d_rows: Floats, rng: np.random.Generator
+        self, targets: Sequence[ArcTarget], share: np.float32, d_rows: Floats, rng: np.random.Generator
     ) -> None:
         """Write the gradients of the parameters of labels, and add those of the rows."""
         p, gradients = self.parameters, self.gradients
-        heads, words, labels, starts = _gold_arcs(examples, self.bounds)
-        asked = labels >= 0
+        heads = np.concatenate([np.asarray(target.heads[1:], np.int32) for target in targets])
+        words = np.concatenate([np.arange(1, end - begin, dtype=np.int32) for begin, end in self.bounds])
+        sizes = [end - begin - 1 for begin, end in self.bounds]
+        begins = np.repeat(np.array([begin for begin, _ in self.bounds], np.int32), sizes)
+        wanted = np.concatenate([_wanted_labels(target, len(p["arc.label_out"])) for target in targets])
+        asked = wanted.any(1)
         if self.root_label >= 0:
             asked &= heads > 0
-        heads, words, labels, starts = heads[asked], words[asked], labels[asked], starts[asked]
-        hidden, kinds = self._label_hidden(starts, heads, words)
+        heads, words, begins, wanted = heads[asked], words[asked], begins[asked], wanted[asked]
+        hidden, kinds = self._label_hidden(begins, heads, words)
         mask = dropout_mask(rng, hidden.shape, self.dropout)
         dropped = hidden * mask
-        errors = self._label_scores(dropped, heads)
-        errors -= errors.max(1, keepdims=True)
-        np.exp(errors, out=errors)
-        errors /= errors.sum(1, keepdims=True)
-        places = np.arange(len(labels))
-        self.loss += float((1 - errors[places, labels]).sum())
-        self.n_decisions += len(labels)
-        errors[places, labels] -= 1
+        errors = softmax(self._label_scores(dropped, heads))
+        self.loss += float((wanted - np.minimum(errors, wanted)).sum())
+        self.n_decisions += len(wanted)
+        errors -= wanted
         errors *= share
         gradients["arc.label_weight"][...] = dropped.T @ errors
         gradients["arc.label_out"][...] = errors.sum(0)
@@ -326,14 +325,33 @@ class ArcTrainer(ArcHead):
         gradients["arc.label_bias"][...] = d_hidden.sum(0)
         gradients["arc.label_kinds"].fill(0)
         np.add.at(gradients["arc.label_kinds"], kinds, d_hidden)
-        d_rows[words + starts, 2 * WIDTH : 2 * WIDTH + LABEL_WIDTH] = d_hidden  # every word has one head
-        np.add.at(d_rows[:, 2 * WIDTH + LABEL_WIDTH :], heads + starts, d_hidden)
+        d_rows[words + begins, 2 * WIDTH : 2 * WIDTH + LABEL_WIDTH] = d_hidden  # every word has one head
+        np.add.at(d_rows[:, 2 * WIDTH + LABEL_WIDTH :], heads + begins, d_hidden)
 
 
-def _gold_arcs(examples: Sequence[Example], bounds: Sequence[tuple[int, int]]) -> tuple[Ints, Ints, Ints, Ints]:
-    """Return heads and words (in their sentences), labels, and where the sentences begin, of all gold arcs."""
-    heads = np.concatenate([np.asarray(example.heads[1:], np.int32) for example in examples])
-    labels = np.concatenate([np.asarray(example.labels[1:], np.int32) for example in examples])
-    words = np.concatenate([np.arange(1, end - begin, dtype=np.int32) for begin, end in bounds])
-    starts = np.repeat(np.array([begin for begin, _ in bounds], np.int32), [end - begin - 1 for begin, end in bounds])
-    return heads, words, labels, starts
+def softmax(scores: Floats) -> Floats:
+    """Turn rows of scores into probabilities, in place."""
+    scores -= scores.max(1, keepdims=True)
+    np.exp(scores, out=scores)
+    scores /= scores.sum(1, keepdims=True)
+    return scores
+
+
+def _wanted(target: ArcTarget, size: int) -> Floats:
+    """Return how probable each arc of a sentence should be."""
+    if target.chances is not None:
+        return target.chances.astype(np.float32, copy=False)
+    wanted = np.zeros((size, size), np.float32)
+    wanted[target.heads[1:], np.arange(1, size)] = 1
+    return wanted
+
+
+def _wanted_labels(target: ArcTarget, n_labels: int) -> Floats:
+    """Return how probable each label of each word should be; nothing where the label is not known."""
+    if target.label_chances is not None:
+        return target.label_chances.astype(np.float32, copy=False)
+    labels = np.asarray(target.labels[1:])
+    wanted = np.zeros((len(labels), n_labels), np.float32)
+    known = np.flatnonzero(labels >= 0)
+    wanted[known, labels[known]] = 1
+    return wanted

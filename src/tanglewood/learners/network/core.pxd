@@ -12,6 +12,9 @@ from tanglewood.ml.vectors cimport (
 
 cdef int LABELLED
 
+@cython.locals(top=float, total=float)
+cdef void softmax(float[::1] scores, int size) noexcept nogil
+
 cdef class NetworkCore(MoveScorer):
     cdef Kernels kernels
     cdef Addresses slots, label_slots
@@ -46,9 +49,11 @@ cdef class NetworkTrainer(NetworkCore):
     cdef double _random(self) noexcept nogil
     @cython.locals(scale=float)
     cdef void _drop(self) noexcept nogil
-    @cython.locals(top=float, total=float)
-    cdef void _softmax(self, float[::1] scores, int size) noexcept nogil
-    cdef void _backward(self, int label_set) noexcept nogil
-    @cython.locals(point=double, search_move=int, following=int, has_label=bint)
+    @cython.locals(point=double)
+    cdef int _draw(self, float[::1] probabilities, int size, int otherwise) noexcept nogil
+    cdef void _moves_back(self) noexcept nogil
+    cdef void _labels_back(self, int label_set) noexcept nogil
+    cdef void _hidden_back(self) noexcept nogil
+    @cython.locals(following=int, has_label=bint)
     cdef void _learn(self, Search search, Oracle oracle, State s) noexcept nogil
     cpdef learn(self, Search search, Oracle oracle, State s, int offset)

@@ -49,6 +49,19 @@ def label_sets(system: TransitionSystem) -> array[int]:
     return array("i", [next(numbers) if move.labelled else -1 for move in system.moves])
 
 
+def softmax(scores: array[float], size: int) -> None:
+    """Turn scores into probabilities in place; those at -1e30 become 0."""
+    top = scores[0]
+    for i in range(1, size):
+        top = max(top, scores[i])
+    total = 0.0
+    for i in range(size):
+        scores[i] = expf(scores[i] - top) if scores[i] > -1e29 else 0.0
+        total += scores[i]
+    for i in range(size):
+        scores[i] = scores[i] / total
+
+
 class NetworkCore(MoveScorer):
     """Scores the states of one sentence at a time; ``offset`` is the row of its node 0."""
 
@@ -210,20 +223,20 @@ class NetworkTrainer(NetworkCore):
             self.mask[k] = scale if self.keep >= 1 or self._random() < self.keep else 0
             self.hidden[k] = self.hidden[k] * self.mask[k]
 
-    def _softmax(self, scores: array[float], size: int) -> None:
-        """Turn scores into probabilities in place; those at -1e30 become 0."""
-        top = scores[0]
-        for i in range(1, size):
-            top = max(top, scores[i])
-        total = 0.0
+    def _draw(self, probabilities: array[float], size: int, otherwise: int) -> int:
+        """Draw a number by its probability; ``otherwise`` is for probabilities that are none, as after an overflow."""
+        point = self._random()
+        drawn = otherwise
         for i in range(size):
-            scores[i] = expf(scores[i] - top) if scores[i] > -1e29 else 0.0
-            total += scores[i]
-        for i in range(size):
-            scores[i] = scores[i] / total
+            if probabilities[i] > 0:
+                drawn = i
+                point -= probabilities[i]
+                if point < 0:
+                    break
+        return drawn
 
-    def _backward(self, label_set: int) -> None:
-        """Propagate move_errors and, with a label set, label_errors back to all parameters and rows."""
+    def _moves_back(self) -> None:
+        """Propagate move_errors back to the moves' parameters and to the hidden layer."""
         few_outputs_back(
             self.kernels,
             self.move_errors,
@@ -233,17 +246,22 @@ class NetworkTrainer(NetworkCore):
             self.d_move_weights,
             self.d_move_bias,
         )
-        if label_set >= 0:
-            many_outputs_back(
-                self.kernels,
-                self.label_errors,
-                self.label_weights,
-                label_set,
-                self.hidden,
-                self.d_hidden,
-                self.d_label_weights,
-                self.d_label_bias,
-            )
+
+    def _labels_back(self, label_set: int) -> None:
+        """Propagate label_errors back, after `_moves_back`."""
+        many_outputs_back(
+            self.kernels,
+            self.label_errors,
+            self.label_weights,
+            label_set,
+            self.hidden,
+            self.d_hidden,
+            self.d_label_weights,
+            self.d_label_bias,
+        )
+
+    def _hidden_back(self) -> None:
+        """Propagate what has come back to the hidden layer on to everything that makes it up."""
         for k in range(self.hidden_size):
             self.d_hidden[k] = self.d_hidden[k] * self.mask[k] if self.hidden[k] > 0 else 0
         self._gather(self.d_rows, self.d_bias, self.d_empty, self.d_label_table, self.d_distances, self.d_flags)
@@ -270,7 +288,7 @@ class NetworkTrainer(NetworkCore):
             label = oracle._label(s, target)
             if search.system.labelled[target] and not search.system._is_legal(s, target, label):
                 break
-            self._softmax(self.move_scores, n_moves)
+            softmax(self.move_scores, n_moves)
             for move in range(n_moves):
                 self.move_errors[move] = self.move_scores[move]
             self.move_errors[target] -= 1
@@ -283,7 +301,7 @@ class NetworkTrainer(NetworkCore):
                     for i in range(self.n_labels):
                         if not search.actions._may_label(head, i):
                             self.label_scores[i] = -1e30
-                self._softmax(self.label_scores, self.n_labels)
+                softmax(self.label_scores, self.n_labels)
                 for i in range(self.n_labels):
                     self.label_errors[i] = self.label_scores[i]
                 self.label_errors[label] -= 1
@@ -293,16 +311,13 @@ class NetworkTrainer(NetworkCore):
             if legal > 1:
                 self.move_counts[target] += 1
             if legal > 1 or has_label:
-                self._backward(self.label_set[target] if has_label else -1)
+                self._moves_back()
+                if has_label:
+                    self._labels_back(self.label_set[target])
+                self._hidden_back()
             following = target
             if self.explore > 0 and legal > 1 and self._random() < self.explore:
-                point = self._random()
-                for move in range(n_moves):
-                    if self.move_scores[move] > 0:
-                        following = move
-                        point -= self.move_scores[move]
-                        if point < 0:
-                            break
+                following = self._draw(self.move_scores, n_moves, target)
             if following != target:
                 label = -1
                 if search.system.labelled[following]:

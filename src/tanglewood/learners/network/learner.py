@@ -20,9 +20,9 @@ from tanglewood.core.search import MoveScorer, Search
 from tanglewood.core.system import TransitionSystem
 from tanglewood.decoders.spanning import SpanningTree
 from tanglewood.errors import ConfigError
-from tanglewood.learners.base import ArcScores, Capabilities, Example, quiet
+from tanglewood.learners.base import Capabilities, Example, quiet
 from tanglewood.learners.calibration import best_temperature
-from tanglewood.learners.network.arcs import WORDS, ArcHead, ArcTrainer, NetworkArcs, new_arc_parameters
+from tanglewood.learners.network.arcs import WORDS, ArcHead, ArcTarget, ArcTrainer, NetworkArcs, new_arc_parameters
 from tanglewood.learners.network.core import N_DISTANCES, N_FLAGS, NetworkCore, NetworkTrainer
 from tanglewood.ml.adam import Adam
 from tanglewood.ml.encoder import (
@@ -178,7 +178,7 @@ class NetworkWorkspace:
         self._page_begin = self._page_end = 0
         self._arcs_begin = self._arcs_end = 0
 
-    def score(self, index: int) -> ArcScores:
+    def score(self, index: int) -> NetworkArcs:
         """Return the scores of the arcs of one of the encoded sentences."""
         if not self._arcs_begin <= index < self._arcs_end:
             self._score_arcs(index)
@@ -295,9 +295,7 @@ class NetworkLearner:
         self._moves: NetworkTrainer | None = None
         self._arcs: ArcTrainer | None = None
         if sizes.hidden:
-            self._moves = NetworkTrainer(
-                self._parameters, self._gradients, actions, dropout=options.drop_hidden, seed=seed
-            )
+            self._moves = self._new_trainer(seed)
             self._search = Search(actions, self._moves)
         if sizes.arcs:
             self._arcs = ArcTrainer(self._parameters, self._gradients, actions, dropout=options.drop_hidden)
@@ -323,11 +321,20 @@ class NetworkLearner:
         """Return a learner that has seen the words of the training data, and nothing else."""
         return cls(actions, vocabulary_of(sentences), options, seed)
 
+    def _new_trainer(self, seed: int) -> NetworkTrainer:
+        return NetworkTrainer(
+            self._parameters, self._gradients, self.actions, dropout=self.options.drop_hidden, seed=seed
+        )
+
+    def _may_explore(self, oracle: Oracle) -> bool:
+        """Whether something can be learnt in states that the oracle's own moves do not lead to."""
+        return oracle.explores
+
     def epoch(self, examples: Sequence[Example], teacher: Any) -> float:  # noqa: ANN401 - an Oracle if there are moves
         """Go through the examples once in random order; return the mean probability that right decisions lack."""
         options = self.options
         if self._moves is not None:
-            self._moves.explore = options.explore if self._epochs and teacher.explores else 0.0
+            self._moves.explore = options.explore if self._epochs and self._may_explore(teacher) else 0.0
             self._moves.loss, self._moves.n_states = 0.0, 0
             self._moves.move_counts = array("i", bytes(4 * self.actions.system.n_moves))
         if self._arcs is not None:
@@ -361,7 +368,8 @@ class NetworkLearner:
             d_contexts += self._encoder.output_back(OUTPUT, d_rows, self._gradients)
         if self._arcs is not None:
             rows = contexts @ self._parameters[WORDS]
-            d_rows = self._arcs.learn(rows, [*batch.offsets, len(rows)], examples, self._rng)
+            targets = [self._arc_target(example) for example in examples]
+            d_rows = self._arcs.learn(rows, [*batch.offsets, len(rows)], targets, self._rng)
             d_contexts += self._encoder.output_back(WORDS, d_rows, self._gradients)
         for name, numbers, gradients in self._encoder.backward(d_contexts, self._gradients):
             self._adam.update_rows(name, numbers, gradients)
@@ -376,13 +384,21 @@ class NetworkLearner:
         trainer.use(rows, 0)
         trainer.use_gradient(d_rows)
         for example, offset in zip(examples, batch.offsets, strict=True):
-            example.bind(oracle)
-            trainer.learn(self._search, oracle, example.state(), offset)
+            self._follow(trainer, example, oracle, offset)
         n_words = np.float32(sum(len(example.words) for example in examples))
         d_rows /= n_words
         for name in KERNEL:
             self._gradients[name] /= n_words
         return d_rows
+
+    def _arc_target(self, example: Example) -> ArcTarget:
+        """Return what to learn about the arcs of a sentence."""
+        return ArcTarget(example.heads, example.labels)
+
+    def _follow(self, trainer: NetworkTrainer, example: Example, oracle: Oracle, offset: int) -> None:
+        """Learn from a derivation of one of the sentences that are encoded."""
+        example.bind(oracle)
+        trainer.learn(self._search, oracle, example.state(), offset)
 
     def model(self) -> NetworkModel:
         """Return the averaged model as of now."""
