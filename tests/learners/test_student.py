@@ -6,14 +6,17 @@ import numpy as np
 import pytest
 from test_network import NO_DROPOUT, TINY, Recorder, Twin
 
+from brute_trees import all_trees
 from tanglewood.core.actions import Actions
+from tanglewood.decoders.spanning import SpanningTree
 from tanglewood.errors import ConfigError
 from tanglewood.learners.base import Example, StackedTree
 from tanglewood.learners.network import learner as network
 from tanglewood.learners.network import student as student_module
+from tanglewood.learners.network.arcs import WORDS, ArcHead, ArcTarget, ArcTrainer, NetworkArcs, new_arc_parameters
 from tanglewood.learners.network.core import label_sets
 from tanglewood.learners.network.learner import NetworkLearner, NetworkModel, NetworkOptions, Sizes, vocabulary_of
-from tanglewood.learners.network.student import StudentLearner, StudentOptions, Votes
+from tanglewood.learners.network.student import StudentLearner, StudentOptions, Votes, arc_targets
 from tanglewood.ml.words import words_of
 from tanglewood.systems import make_system
 from toy import Views, hidden_layer, log_softmax, toy_sentences
@@ -86,7 +89,7 @@ class SoftTwin(Twin):
         for teacher in self.learner._networks:
             p = {
                 name: value.astype(float)
-                for name, value in student_module.in_order_of(self.actions, teacher._model).items()
+                for name, value in student_module.in_order_of(self.actions, teacher.model).items()
             }
             yield self.score(p, teacher._rows.astype(float), s, offset)
         for vote in self.learner._votes:
@@ -232,13 +235,13 @@ def one_epoch(name, settings, *, n_networks=2, n_votes=0, explore=0.7):
         Votes(system.oracle(system.training_oracle()), [tree_for(rng, len(e.words), len(labels)) for e in examples])
         for _ in range(n_votes)
     ]
-    options = StudentOptions(**settings, explore=explore).resolved(100)
+    options = StudentOptions(**settings, explore=explore, arcs=False).resolved(100)
     learner = StudentLearner(actions, vocabulary, options, 5, teachers, votes)
     for key, value in random_parameters(learner, 2).items():
         learner._parameters[key][...] = value
     learner._adam = Recorder(learner._parameters)
     learner._epochs = 1  # from the second on it goes its own way
-    begin = learner._trainer.rng
+    begin = learner._moves.rng
     loss = learner.epoch(examples, oracle)
     twin = SoftTwin(learner, examples, oracle, begin)
     parameters = {key: value.astype(np.float64) for key, value in learner._parameters.items()}
@@ -266,7 +269,7 @@ def test_the_gradient_is_that_of_a_twin_that_spells_out_the_loss(tiny, way):
     assert len(twin.states) > 12
     assert twin.drawn_from_teachers
     assert bool(twin.drawn_from_student) == (way != "never-own")
-    assert twin.rng == twin.learner._trainer.rng, "the twin went another way"
+    assert twin.rng == twin.learner._moves.rng, "the twin went another way"
     rng = np.random.default_rng(8)
     for key, value in parameters.items():
         for _ in range(3):
@@ -274,7 +277,7 @@ def test_the_gradient_is_that_of_a_twin_that_spells_out_the_loss(tiny, way):
             above, below = (twin.loss({**parameters, key: value + step * direction}) for step in (1e-6, -1e-6))
             wanted = (above - below) / 2e-6
             assert (gradients[key] * direction).sum() == pytest.approx(wanted, rel=2e-3, abs=5e-3), key
-    n_states = twin.learner._trainer.n_states
+    n_states = twin.learner._moves.n_states
     assert loss == pytest.approx(twin.missed(parameters) / n_states, rel=1e-3)
 
 
@@ -286,9 +289,9 @@ def test_who_is_taught_by_an_equal_learns_nothing(tiny, monkeypatch, name, kept,
     labels = sorted({label for sentence in sentences for label in sentence.deprels})
     actions = Actions(make_system(name, single_root=True), labels, labels.index("root"))
     vocabulary = vocabulary_of(sentences)
-    equal = NetworkLearner(actions, vocabulary, NetworkOptions().resolved(9), 5)
+    equal = NetworkLearner(actions, vocabulary, NetworkOptions(arcs=False).resolved(9), 5)
     model = NetworkModel(actions, vocabulary, random_parameters(equal, 1))
-    learner = StudentLearner(actions, vocabulary, StudentOptions(**NO_DROPOUT).resolved(9), 5, [model])
+    learner = StudentLearner(actions, vocabulary, StudentOptions(arcs=False, **NO_DROPOUT).resolved(9), 5, [model])
     for key, value in model.parameters.items():
         learner._parameters[key][...] = value
     learner._adam = Recorder(learner._parameters)
@@ -347,3 +350,84 @@ def test_a_student_learns_twice_as_long_with_half_the_dropout(words, epochs):
     assert StudentOptions(epochs=7).resolved(words).epochs == 7
     assert options.resolved(words).batch_words == usual.resolved(words).batch_words
     assert (options.explore, options.favour_rare) == (0.7, 0.2)
+
+
+# The arcs. --------------------------------------------------------------------------------------------------------
+
+
+def test_targets_of_arcs_are_the_mean_of_what_teachers_say(tiny, monkeypatch):
+    monkeypatch.setattr(student_module, "KEPT", np.float32)
+    sentences = [s for s in toy_sentences(60, seed=4) if len(s) in {4, 5}][:4]
+    labels = sorted({label for sentence in sentences for label in sentence.deprels})
+    system = make_system("swap", single_root=True)
+    actions = Actions(system, labels, labels.index("root"))
+    vocabulary = vocabulary_of(sentences)
+    models = [teacher_of(system, names, vocabulary, 1 + place) for place, names in enumerate((labels, labels[::-1]))]
+    gold = [Example(words_of(s), list(s.tree.heads), actions.label_numbers(s.tree)) for s in sentences[:2]]
+    examples = [*gold, *(Example(words_of(s), (), ()) for s in sentences[2:])]
+    rng = np.random.default_rng(3)
+    votes = [[tree_for(rng, len(example.words), len(labels)) for example in examples]]
+    targets = arc_targets(examples, models, votes, actions)
+    for place, (example, target) in enumerate(zip(examples, targets, strict=True)):
+        n = len(example.words)
+        trees = [heads for heads in all_trees(n) if heads.count(0) == 1]
+        wanted = np.zeros((n + 1, n + 1))
+        scored = []
+        for model in models:
+            workspace = model.workspace()
+            workspace.encode([example.words])
+            scored.append(workspace.score(0))
+            values = np.array([sum(scored[-1].scores[h, w] for w, h in enumerate(heads, 1)) for heads in trees])
+            for heads, weight in zip(trees, np.exp(log_softmax(values[None])[0]), strict=True):
+                wanted[heads, np.arange(1, n + 1)] += weight / 3
+        vote = votes[0][place]
+        wanted[vote.heads[1:], np.arange(1, n + 1)] += 1 / 3
+        np.testing.assert_allclose(target.chances, wanted, atol=1e-4)
+        if example.heads:
+            assert target.heads == example.heads
+        else:  # the best tree by all of them
+            best = max(trees, key=lambda heads: sum(np.log(wanted[h, w] + 1e-9) for w, h in enumerate(heads, 1)))
+            assert target.heads[1:] == best
+        for word, head in enumerate(target.heads[1:]):
+            parts = [one.label_chances(target.heads[1:])[word] for one in scored]
+            said = parts[0] + parts[1][::-1]  # whose labels are numbered the other way round
+            if vote.heads[word + 1] == head:
+                said[vote.labels[word + 1]] += 1
+            np.testing.assert_allclose(target.label_chances[word], said / said.sum(), atol=1e-5)
+
+
+def test_without_a_teacher_of_arcs_gold_trees_are_learnt(tiny):
+    sentences = toy_sentences(3)
+    labels = sorted({label for sentence in sentences for label in sentence.deprels})
+    actions = Actions(make_system("swap", single_root=True), labels, labels.index("root"))
+    examples = [Example(words_of(s), list(s.tree.heads), actions.label_numbers(s.tree)) for s in sentences]
+    vocabulary = vocabulary_of(sentences)
+    options = NetworkOptions(arcs=False).resolved(9)
+    model = NetworkModel(actions, vocabulary, NetworkLearner(actions, vocabulary, options, 1)._parameters)
+    targets = arc_targets(examples, [model], [], actions)
+    assert targets == [ArcTarget(example.heads, example.labels) for example in examples]
+
+
+def test_soft_targets_are_learnt_as_such():
+    """The error is what the head says less what it should say: none if it says just that."""
+    labels = ["a", "b", "root"]
+    actions = Actions(make_system("swap", single_root=True), labels, 2)
+    rng = np.random.default_rng(1)
+    parameters = new_arc_parameters(8, 3, rng)
+    rows = rng.normal(0, 1, (6, 8)).astype(np.float32) @ parameters[WORDS]
+    head = ArcHead(parameters, actions)
+    (table,) = head.score(rows, [0, 6])
+    chances = np.asarray(SpanningTree(single_root=True).marginals(table)).astype(np.float32)
+    heads = [-1, 3, 3, 0, 3, 4]
+    said = NetworkArcs(table, head, 0).label_chances(heads[1:])
+    gradients = {name: np.zeros_like(value) for name, value in parameters.items()}
+    trainer = ArcTrainer(parameters, gradients, actions, dropout=0.0)
+    trainer.learn(rows, [0, 6], [ArcTarget(heads, (), chances, said)], rng)
+    assert trainer.loss < 1e-4
+    for name in ("arc.label_weight", "arc.label_out", "arc.label_kinds", "arc.label_bias"):
+        assert np.abs(gradients[name]).max() < 1e-6
+    # What the second turn adds is right as it is; the first by itself has another loss.
+    assert np.abs(gradients["arc.pairs"][1]).max() < 1e-6
+    trainer.learn(rows, [0, 6], [ArcTarget(heads, (-1, 0, 0, 2, 1, 1))], rng)
+    assert trainer.loss > 1
+    assert np.abs(gradients["arc.pairs"][1]).max() > 1e-4

@@ -271,6 +271,8 @@ def test_labels_in_another_order_are_mapped_by_name(files, monkeypatch):
     parameters["hidden.labels"] = parameters["hidden.labels"][:, [0, 1, *(2 + i for i in order)]].copy()
     parameters["label.weight"] = parameters["label.weight"][:, :, order].copy()
     parameters["label.bias"] = parameters["label.bias"][:, order].copy()
+    parameters["arc.label_weight"] = parameters["arc.label_weight"][:, order].copy()
+    parameters["arc.label_out"] = parameters["arc.label_out"][order].copy()
     root = len(order) - 1 - actions.root_label
     turned = type(actions)(actions.system, actions.labels[::-1], root)
     parser = type(plain)(type(plain.model)(turned, plain.model.vocabulary, parameters), plain.description)
@@ -287,9 +289,9 @@ def test_a_pipeline_tags_sentences_that_have_no_tags(files, monkeypatch):
     seen = []
     plain = StudentLearner._follow
 
-    def follow(self, example, *arguments):
+    def follow(self, trainer, example, *arguments):
         seen.append(example)
-        plain(self, example, *arguments)
+        plain(self, trainer, example, *arguments)
 
     monkeypatch.setattr(StudentLearner, "_follow", follow)
     data = [written(N_TRAIN, 1), written(3, 2)]
