@@ -1,6 +1,6 @@
-"""Tokens a second of greedy parsing at different sentence lengths: cost should grow with the words and no faster.
+"""Tokens a second at different sentence lengths: with moves alone cost should grow with the words and no faster.
 
-    python bench/length.py MODEL FILE [--words 20000] [--plot OUT.svg]
+    python bench/length.py MODEL FILE [--searches "greedy; vote"] [--words 20000] [--plot OUT.svg]
 
 The sentences of each length are made by concatenating those of FILE and cutting where the length is reached. Timed is
 parsing from text to text in CPU time of this process, the model loaded already, best of three.
@@ -13,7 +13,7 @@ from pathlib import Path
 from tanglewood import Sentence, read
 from tanglewood.cli.common import use_one_matrix_thread
 from tanglewood.show.plot import check_plot, plot_speeds
-from timing import least_cpu, print_markdown
+from timing import SEARCHES, least_cpu, print_markdown, searches_named
 
 LENGTHS = (10, 20, 50, 100, 200, 500, 1000)
 COMPARED = 20
@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument("file", type=Path, metavar="FILE")
     parser.add_argument("--words", type=int, default=20_000, metavar="N", help="words of each length (default 20,000)")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="timings, the best counts (default 3)")
-    parser.add_argument("--beam", type=int, default=1, metavar="K", help="default 1: greedy")
+    parser.add_argument("--searches", default="greedy", metavar="A; B; ...", help=f"of {'; '.join(SEARCHES)}")
     parser.add_argument("--plot", metavar="OUT.svg", help="plot it; needs matplotlib")
     args = parser.parse_args()
     if args.plot:
@@ -54,25 +54,34 @@ def main() -> None:
     from tanglewood.treebank.conllu import Batch
 
     model = load(args.model)
-    speeds = {}
+    speeds: dict[str, dict[int, float]] = {}
+    for search in searches_named(args.searches):
+        options = ParseOptions(**SEARCHES[search][1])
+        speeds[search] = {}
+        for length in LENGTHS:
+            blocks = [(1, block) for block in blocks_of(args.file, length, max(args.words // length, 1))]
+            step = max(BATCH_WORDS // length, 1)
+            batches = [Batch("made", blocks[i : i + step]) for i in range(0, len(blocks), step)]
+
+            def parse(batches: list[Batch] = batches, options: ParseOptions = options) -> int:
+                worker = model.worker(options)
+                return sum(worker.parse(batch).words for batch in batches)
+
+            words, seconds = least_cpu(args.rounds, parse)
+            speeds[search][length] = words / seconds
+    header = ["words in a sentence"]
+    for search in speeds:
+        header += [f"{search}: tokens/CPU s", f"as a multiple of that at {COMPARED}"]
+    rows = []
     for length in LENGTHS:
-        blocks = [(1, block) for block in blocks_of(args.file, length, max(args.words // length, 1))]
-        step = max(BATCH_WORDS // length, 1)
-        batches = [Batch("made", blocks[i : i + step]) for i in range(0, len(blocks), step)]
-
-        def parse(batches: list[Batch] = batches) -> int:
-            worker = model.worker(ParseOptions(beam=args.beam))
-            return sum(worker.parse(batch).words for batch in batches)
-
-        words, seconds = least_cpu(args.rounds, parse)
-        speeds[length] = words / seconds
-    print_markdown(
-        ["words in a sentence", "tokens/CPU s", f"as a multiple of that at {COMPARED}"],
-        [[f"{n:,}", f"{speed:,.0f}", f"{speed / speeds[COMPARED]:.2f}"] for n, speed in speeds.items()],
-    )
+        cells = [f"{length:,}"]
+        for found in speeds.values():
+            cells += [f"{found[length]:,.0f}", f"{found[length] / found[COMPARED]:.2f}"]
+        rows.append(cells)
+    print_markdown(header, rows)
     if args.plot:
-        name = f"{model.description['system']}, {'greedy' if args.beam == 1 else f'beam {args.beam}'}"
-        plot_speeds(args.plot, name, speeds)
+        search, found = next(iter(speeds.items()))
+        plot_speeds(args.plot, f"{model.description['system']}, {search}", found)
 
 
 if __name__ == "__main__":

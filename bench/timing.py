@@ -21,3 +21,24 @@ def print_markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None
     """Print a table."""
     for cells in (header, ["---"] * len(header), *rows):
         print("|", " | ".join(cells), "|")
+
+
+# The searches of a network by the names that tables give them: options of the command parse, and of ParseOptions.
+SEARCHES: dict[str, tuple[list[str], dict[str, object]]] = {
+    "greedy": (["--search", "greedy"], {"search": "greedy"}),
+    "beam 8": (["--search", "beam"], {"search": "beam"}),
+    "mst": (["--search", "mst"], {"search": "mst"}),
+    "eisner": (["--search", "eisner"], {"search": "eisner"}),
+    "vote": ([], {}),
+    "vote, beam 8": (["--accurate"], {"accurate": True}),
+    "rescore": (["--search", "rescore"], {"search": "rescore"}),
+}
+
+
+def searches_named(text: str) -> list[str]:
+    """Return the searches that a list with semicolons names; an error says which there are."""
+    names = [name.strip() for name in text.split(";")]
+    for name in names:
+        if name not in SEARCHES:
+            raise SystemExit(f"unknown search {name!r}; choose from {'; '.join(SEARCHES)}")
+    return names

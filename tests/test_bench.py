@@ -25,13 +25,13 @@ def run(script, *arguments):
 def test_accuracy_is_the_mean_over_seeds_and_kept(tmp_path):
     for part, seed in (("train", 1), ("dev", 2)):
         (tmp_path / f"{part}.conllu").write_text(toy_text(12, seed=seed))
-    command = ["accuracy.py", tmp_path, "--learner", "linear", "--seeds", "1,2", "--beams", 1]
+    command = ["accuracy.py", tmp_path, "--learner", "linear", "--seeds", "1,2", "--searches", "greedy", "--rounds", 1]
     command += ["--work", tmp_path / "work"]
     first = run(*command)
     assert first.stderr.count("training test") == 2
     row = first.stdout.splitlines()[2].split(" | ")
     kept = [
-        json.loads((tmp_path / f"work/linear/{tmp_path.name}.{n}.dev.beam1.json").read_text())["las"] for n in (1, 2)
+        json.loads((tmp_path / f"work/linear/{tmp_path.name}.{n}.dev.greedy.json").read_text())["las"] for n in (1, 2)
     ]
     assert row[2] == f"{sum(kept) / 2:.2f} ({min(kept):.2f}-{max(kept):.2f})"
     again = run(*command)
