@@ -40,10 +40,12 @@ def random_tree(random: Random, n: int) -> list[int]:
 
 
 def workload() -> Iterator[str]:
-    """Trees, their measures, and for every system random walks and oracles' runs: a line for every step."""
+    """Trees, measures, sums over trees; for every system random walks and oracles' runs: a line for every step."""
     import raw_texts
     from exhaustive import ORACLES, VARIANTS, bind, everything
     from tanglewood.core.state import State
+    from tanglewood.decoders.base import score_table
+    from tanglewood.decoders.spanning import SpanningTree
     from tanglewood.systems import make_system
     from tanglewood.text.tokenizer import Tokenizer
     from tanglewood.transforms.lifting import lift_and_mark
@@ -56,6 +58,14 @@ def workload() -> Iterator[str]:
         yield f"{tree} {tree.arc_degrees(2006)} {tree.arc_degrees(2007)} {tree.crossing_pairs()}"
         yield f"{tree.is_planar()} {tree.gap_degree()} {tree.is_well_nested()} {tree.projective_order()}"
         yield f"{list(lifted)} {list(passed)}"
+    for number in range(60):
+        decoder = SpanningTree(single_root=bool(number % 2))
+        scores = score_table(random.randint(1, 12))
+        spread = random.choice([1, 30, 400])
+        for head in range(len(scores)):
+            for word in range(1, len(scores)):
+                scores[head, word] = random.choice([random.gauss(0, spread), spread])
+        yield f"{decoder.best(scores)} {decoder.log_partition(scores)} {crc32(decoder.marginals(scores))}"
     tokenizer = Tokenizer.learn(raw_texts.treebank(), None, epochs=3)
     yield f"{tokenizer.settings()} {[(name, crc32(table)) for name, table in tokenizer.arrays().items()]}"
     yield f"{tokenizer.tokenize(''.join(random.choices('aB1. ', k=1000)))}"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from brute_derivations import best_value, by_arc, graph, replay
 from exhaustive import COMPILED, NOT_CLOSED, with_any_and_single_root
-from tanglewood.decoders.base import score_table, tree_value, words_in
+from tanglewood.decoders.base import score_table, words_in
 from tanglewood.decoders.chart import ChartS0S1
 from tanglewood.decoders.chart_lite import ChartLite
 from tanglewood.decoders.chart_s2 import ChartS2
@@ -21,6 +21,7 @@ from tanglewood.decoders.exact import ShortcutDecoder, derivation
 from tanglewood.decoders.limits import LimitedDecoder
 from tanglewood.decoders.maxplus import instructions, limit_instructions
 from tanglewood.decoders.spanning import SpanningTree
+from tanglewood.decoders.values import tree_value
 from tanglewood.derivation import trace
 from tanglewood.errors import ConfigError
 from tanglewood.systems import make_system

@@ -10,7 +10,8 @@ from test_chart import random_scores, treebank_trees
 
 from brute_derivations import replay
 from exhaustive import COMPILED, with_any_and_single_root
-from tanglewood.decoders.base import score_table, tree_value, words_in
+from tanglewood.decoders.base import score_table, words_in
+from tanglewood.decoders.values import tree_value
 from tanglewood.errors import ConfigError
 from tanglewood.systems import make_system
 

@@ -30,8 +30,8 @@ __attribute__((unused, noinline)) static double tw_exp_far(double x) {
     return ldexp(tw_exp_series((x - n * LN2_HIGH) - n * LN2_LOW), (int)n);
 }
 
-LOGS double tw_exp(double x) {
-    if (!(x > -700 && x < 700)) return tw_exp_far(x);
+/* e^x where it is not far: between -700 and 700. */
+LOGS double tw_exp_near(double x) {
     double shifted = x * 1.44269504088896338700 + SHIFT;
     double n = shifted - SHIFT, scale;
     uint64_t bits;
@@ -40,6 +40,8 @@ LOGS double tw_exp(double x) {
     memcpy(&scale, &bits, 8);
     return tw_exp_series((x - n * LN2_HIGH) - n * LN2_LOW) * scale;
 }
+
+LOGS double tw_exp(double x) { return x > -700 && x < 700 ? tw_exp_near(x) : tw_exp_far(x); }
 
 /* The series of the inverse hyperbolic tangent of s, less s, divided by s; for |s| < 0.172. */
 LOGS double tw_log_series(double s) {

@@ -8,12 +8,14 @@ and `score_table` makes one without NumPy.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable
 from random import Random
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from tanglewood.errors import ConfigError
 
 Scores: TypeAlias = Any  # anything with such a buffer
+Space = TypeVar("Space")
 
 
 class Decoded(NamedTuple):
@@ -59,10 +61,23 @@ def words_in(scores: Scores) -> int:
     return shape[0] - 1
 
 
-def tree_value(scores: Scores, heads: array[int]) -> float:
-    """Return the sum of the scores of a tree's arcs."""
-    table: memoryview[float] = memoryview(scores)
-    return sum(table[heads[word], word] for word in range(1, len(heads)))
+class Pool(Generic[Space]):
+    """Space to work in that no thread is using, so that one decoder serves any number of threads."""
+
+    def __init__(self, make: Callable[[], Space]) -> None:
+        self._make = make
+        self._free: list[Space] = []
+
+    def take(self) -> Space:
+        """Return space for one thread, new if all there is is in use."""
+        try:
+            return self._free.pop()
+        except IndexError:
+            return self._make()
+
+    def give(self, space: Space) -> None:
+        """Keep space for the next who needs it."""
+        self._free.append(space)
 
 
 class Decoder:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from array import array
 from random import Random
 
-from tanglewood.decoders.base import NO_TREE, Decoded, Decoder, Scores, no_tree, score_table, tree_value, words_in
+from tanglewood.decoders.base import NO_TREE, Decoded, Decoder, Scores, no_tree, score_table, words_in
+from tanglewood.decoders.values import tree_value
 from tanglewood.errors import ConfigError
 
 try:
@@ -232,7 +233,7 @@ class Eisner(Decoder):
             return no_tree(self.proof)
         chart.trace(array("d", [-1.0]))
         heads = array("i", chart.heads)
-        return Decoded(heads, tree_value(scores, heads), self.proof)
+        return Decoded(heads, tree_value(memoryview(scores), heads), self.proof)
 
     def log_partition(self, scores: Scores) -> float:
         """Return log of the sum of exp(value) over projective trees."""
@@ -256,4 +257,4 @@ class Eisner(Decoder):
         chart = self._summed(scores)
         chart.trace(array("d", [rng.random() for _ in range(4 * words_in(scores) + 1)]))
         heads = array("i", chart.heads)
-        return Decoded(heads, tree_value(scores, heads), "sample")
+        return Decoded(heads, tree_value(memoryview(scores), heads), "sample")

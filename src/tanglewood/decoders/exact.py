@@ -8,11 +8,12 @@ from random import Random
 
 from tanglewood.core.state import State
 from tanglewood.core.system import TransitionSystem
-from tanglewood.decoders.base import NO_TREE, Decoded, Decoder, Scores, no_tree, tree_value, words_in
+from tanglewood.decoders.base import NO_TREE, Decoded, Decoder, Pool, Scores, no_tree, words_in
 from tanglewood.decoders.chart import Chart, ChartS0S1
 from tanglewood.decoders.chart_lite import ChartLite
 from tanglewood.decoders.chart_s2 import ChartS2
 from tanglewood.decoders.chart_sum import ChartSum, TransitionScores
+from tanglewood.decoders.values import tree_value
 from tanglewood.errors import ConfigError, UndecidedError
 
 
@@ -34,7 +35,8 @@ class ExactDecoder(Decoder):
             self.make_chart = ChartLite
         elif any(modifier == 2 for _, modifier in inventory):
             self.make_chart = ChartS2
-        self._free: list[Chart] = [self.make_chart(self.inventory, single_root)]
+        self._charts = Pool(lambda: self.make_chart(self.inventory, single_root))
+        self._charts.give(self._charts.take())  # the first complains if there is no chart for the inventory
 
     def memory(self, n: int) -> int:
         """Return the bytes that a sentence of n words needs: about n^4/6, or n^5/15 if the inventory reduces s2."""
@@ -43,18 +45,15 @@ class ExactDecoder(Decoder):
     def best(self, scores: Scores) -> Decoded:
         """Return the best tree and a derivation of it."""
         words_in(scores)
-        try:
-            chart = self._free.pop()
-        except IndexError:
-            chart = self.make_chart(self.inventory, self.single_root)
+        chart = self._charts.take()
         try:
             chart.load(scores)
             if chart.run() == NO_TREE:
                 return no_tree(self.proof)
             heads = array("i", chart.heads)
-            return Decoded(heads, tree_value(scores, heads), self.proof, array("i", chart.moves))
+            return Decoded(heads, tree_value(memoryview(scores), heads), self.proof, array("i", chart.moves))
         finally:
-            self._free.append(chart)
+            self._charts.give(chart)
 
     # By derivations: sums, in which a tree counts as often as it has derivations, and scores of transitions. ---
 
@@ -96,7 +95,7 @@ class ExactDecoder(Decoder):
             return no_tree("sample")
         chart.draw(rng)
         heads = array("i", chart.heads)
-        return Decoded(heads, tree_value(scores, heads), "sample", array("i", chart.moves))
+        return Decoded(heads, tree_value(memoryview(scores), heads), "sample", array("i", chart.moves))
 
 
 def derivation(system: TransitionSystem, heads: Sequence[int]) -> array[int] | None:

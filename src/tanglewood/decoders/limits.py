@@ -9,7 +9,7 @@ from tanglewood.errors import LimitError
 
 def table_memory(n: int, *, sums: bool = False) -> int:
     """Return the bytes of the tables of n words: scores and labels, the best of all trees, maybe sums."""
-    return (8 + 24 * sums) * (n + 1) ** 2 + SpanningTree().memory(n)
+    return (8 + 40 * sums) * (n + 1) ** 2 + SpanningTree().memory(n)
 
 
 def too_long(n: int, needed: int, allowed: int, remedy: str) -> LimitError:
