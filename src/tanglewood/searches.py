@@ -19,7 +19,8 @@ from tanglewood.core.logs_plain import exp
 from tanglewood.core.search import Search
 from tanglewood.core.state import State
 from tanglewood.decoders import MOST_MEMORY, SEARCHES, make_decoder, make_summing_decoder
-from tanglewood.decoders.base import Decoder, Scores, score_table
+from tanglewood.decoders.base import Decoder, Scores, score_table, words_in
+from tanglewood.decoders.crossing import CautiousDecoder
 from tanglewood.decoders.limits import table_memory, too_long
 from tanglewood.errors import ConfigError, LimitError
 from tanglewood.learners.base import ArcScores, Model, StackedTree, TreeVote
@@ -35,7 +36,8 @@ MOST_ARC_WORDS = 1000  # of a sentence: tables of arcs grow with the square of i
 # How much the votes of all trees of the beam together, or of the greedy tree, add to the score of an arc; what share
 # the log-probabilities of arcs and labels have in rescoring. Chosen on dev sets.
 BEAM_VOTE, GREEDY_VOTE, ARCS_SHARE = 2.0, 0.7, 0.6
-CROSSING_GAIN = 0.5  # what each crossing arc must add to the score of a tree that moves and arcs have voted for
+MOST_CAUTIOUS = 200  # words of a sentence in which crossing arcs must pay: the best projective tree takes cubic time
+CROSSING_GAIN = 1.0  # what each crossing arc must add to the score of a tree that moves and arcs have voted for
 MOST_BEAM_WORDS = 5000  # of a sentence: a beam copies configurations, each as long as the sentence, at every move
 
 
@@ -176,13 +178,16 @@ class DecodedArcs(NamedTuple):
 class Decoding:
     """A search over arcs: the best tree by a table of scores, and how probable its heads are."""
 
-    def __init__(self, parser: Searched, options: ParseOptions, search: str) -> None:
+    def __init__(self, parser: Searched, options: ParseOptions, search: str, *, cautious: bool = False) -> None:
         self.search = search
         self.options = options
         limits = {"max_words": options.max_length or None, "max_bytes": options.max_memory}
         system = parser.model.actions.system
         self._decoder: Decoder = make_decoder(search, system, **limits)
         self._sums = make_summing_decoder(search, system)
+        self._cautious: Decoder | None = None
+        if cautious:
+            self._cautious = CautiousDecoder(self._decoder, make_decoder("eisner", system), gain=CROSSING_GAIN)
 
     def memory(self, n: int) -> int:
         """Return the bytes of the tables of n words for the best of all trees, and for sums if they are asked for."""
@@ -199,7 +204,8 @@ class Decoding:
             for head in range(n + 1):
                 for word in range(1, n + 1):
                     scores[head, word] = marginals[head, word]
-        decoded = self._decoder.best(scores)
+        careful = self._cautious if words_in(scores) <= MOST_CAUTIOUS else None
+        decoded = (careful or self._decoder).best(scores)
         heads = decoded.heads[1:].tolist()
         confidence: list[float] = []
         if marginals is not None and self.options.confidence:
@@ -363,7 +369,8 @@ class JointWorker(MoveWorker):
         MoveWorker.__init__(self, parser, options)
         projective = parser.scheme is not None or self._actions.system.projective
         over_arcs = options.search if options.search in SEARCHES else "eisner" if projective else "mst"
-        self._decoding = Decoding(parser, options, over_arcs)
+        cautious = options.search == "vote" and not projective
+        self._decoding = Decoding(parser, options, over_arcs, cautious=cautious)
 
     def _fits(self, n: int) -> bool:
         """Whether arcs of n words are scored; in longer sentences the moves have to do."""

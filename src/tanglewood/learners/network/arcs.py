@@ -255,7 +255,8 @@ class ArcTrainer(ArcHead):
 
     def _tree_error(self, scores: Floats, wanted: Floats) -> Floats:
         """Return the gradient of -log of a tree's probability: that of arcs as it is, less what it should be."""
-        chances: Floats = np.asarray(self.sums.marginals(scores)).astype(np.float32)
+        chances = np.empty_like(scores)
+        self.sums.marginals_into(scores, chances)
         self.loss += float((wanted - np.minimum(chances, wanted)).sum())
         self.n_decisions += len(wanted) - 1
         return chances - wanted

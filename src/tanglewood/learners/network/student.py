@@ -100,7 +100,9 @@ def arc_targets(
             arcs = [workspace.score(index) for workspace in workspaces]
             chances = np.zeros((n + 1, n + 1), np.float32)
             for scored in arcs:
-                chances += np.asarray(decoder.marginals(scored.scores))
+                said = np.empty_like(chances)
+                decoder.marginals_into(scored.scores, said)
+                chances += said
             for trees in votes:
                 chances[trees[place].heads[1:], np.arange(1, n + 1)] += 1
             if not n_teachers:
