@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resume",
         action="store_true",
-        help="continue where an interrupted run stopped (MODEL.training is kept until the end)",
+        help="continue where an interrupted run stopped (MODEL.training and MODEL.parts are kept until the end)",
     )
     parser.add_argument(
         "--pipeline", action="store_true", help="learn everything from raw text to trees: tokens, tags and lemmas too"
