@@ -106,7 +106,7 @@ def test_a_pipeline_comes_back_from_its_file_as_it_was(pipeline, model, tmp_path
 
 def test_the_parser_of_a_pipeline_may_be_used_alone(pipeline, model):
     tagged = list(pipeline.tag_text(TEXT))
-    assert [Parser.load(model).parse(s, beam=8) for s in tagged] == [s.tree for s in pipeline(TEXT)]
+    assert [Parser.load(model).parse(s) for s in tagged] == [s.tree for s in pipeline(TEXT)]
 
 
 @pytest.fixture(scope="module")
@@ -224,10 +224,11 @@ def test_only_heads_and_labels_change(pipeline, tagged):
         assert before.with_tree(after.tree).to_bytes() == after.to_bytes()
 
 
-def test_a_model_of_tagged_words_parses_greedily_and_one_with_a_tagger_with_a_beam(pipeline, bare, tagged):
-    assert blocks(bare.parse(tagged)) == blocks(pipeline.parse(tagged, beam=1))
-    assert bare.resolved().beam == 1
-    assert pipeline.resolved().beam == 8
+def test_moves_and_arcs_vote_with_and_without_a_tagger(pipeline, bare, tagged):
+    assert blocks(bare.parse(tagged)) == blocks(pipeline.parse(tagged))
+    for nlp in (bare, pipeline):
+        assert (nlp.resolved().search, nlp.resolved().beam) == ("vote", 1)
+        assert (nlp.resolved(accurate=True).search, nlp.resolved(accurate=True).beam) == ("vote", 8)
 
 
 def test_tags_are_filled_in_if_asked_for(pipeline, tagged):
@@ -312,7 +313,7 @@ def test_what_is_of_the_wrong_type_is_refused_at_once_with_what_is_right(pipelin
     [
         (lambda nlp: nlp("Dax.", nbest=2), ConfigError, r"one tree a sentence; nlp.nbest\(sentence, k\)"),
         (lambda nlp: nlp("Dax.", beam=0), ConfigError, "1 or more"),
-        (lambda nlp: nlp.pipe(["Dax."], search="mst"), ConfigError, "search 'mst' is for"),
+        (lambda nlp: nlp.pipe(["Dax."], search="lite"), ConfigError, "no lite search for swap"),
         (lambda nlp: nlp.parse([], processes=0), ConfigError, "processes must be 1 or more"),
         (lambda nlp: nlp.nbest(toy_sentences(1)[0], 0), ConfigError, "1 or more"),
         (lambda nlp: nlp.nbest(toy_sentences(1)[0], 1, beam=1), ConfigError, "come from the beam"),

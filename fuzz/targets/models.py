@@ -16,7 +16,7 @@ from engine import ACCEPTED, SANITIZED, Broken, Case, Target
 from model_files import changed
 from mutations import STRINGS, places
 from seeds import CONLLU, TEXT, chain
-from tanglewood.decoders import SEARCHES
+from tanglewood.decoders import JOINT_SEARCHES, MOVE_SEARCHES, SEARCHES
 from tanglewood.derivation import trace_model
 from tanglewood.errors import ConfigError, TanglewoodError
 from tanglewood.learners import LEARNERS
@@ -33,6 +33,8 @@ MODELS: dict[str, dict[str, Any]] = {
     **{learner: {"learner": learner} for learner in LEARNERS},
     BASE: {"learner": "linear", "system": "swap"},
     "covington": {"learner": "network", "system": "covington"},
+    "moves": {"learner": "network", "arcs": False},
+    "mst": {"learner": "network", "search": "mst"},
     "three-step": {"learner": "linear", "system": "three-step"},
     "three-step-network": {"learner": "network", "system": "three-step"},
     "two-planar": {"learner": "linear", "system": "two-planar"},
@@ -48,15 +50,17 @@ MODELS: dict[str, dict[str, Any]] = {
     "text-linear": {"learner": "linear", "pipeline": True, "folds": 2},
 }
 WIDE = ParseOptions(beam=4)
-WAYS = {  # of searching with models that score moves, and arcs
-    False: (ParseOptions(search="greedy"), WIDE, replace(WIDE, nbest=3), replace(WIDE, confidence=True)),
-    True: (
-        *(ParseOptions(search=search, show_search=True) for search in SEARCHES),
-        ParseOptions(confidence=True),
-        ParseOptions(min_risk=True),
-        ParseOptions(search="eisner", confidence=True, min_risk=True),
-    ),
-}
+WAYS = (  # of searching; each model takes some of them
+    *(ParseOptions(search=search) for search in (*MOVE_SEARCHES, *JOINT_SEARCHES)),
+    *(ParseOptions(search=search, show_search=True) for search in SEARCHES),
+    WIDE,
+    replace(WIDE, nbest=3),
+    replace(WIDE, confidence=True),
+    ParseOptions(confidence=True),
+    ParseOptions(accurate=True, max_length=10),
+    ParseOptions(min_risk=True),
+    ParseOptions(search="eisner", confidence=True, min_risk=True),
+)
 
 
 def sentences_of(text: str) -> list[Sentence]:
@@ -98,7 +102,7 @@ class Models(Target):
     def _use(self, nlp: Pipeline) -> None:
         """Parse with every search, tag, and follow a derivation; whatever does not suit the model is left out."""
         repr(nlp)
-        for options in WAYS[nlp.parser.graph_based]:
+        for options in WAYS:
             try:
                 parsed = list(nlp.parse(self._sentences, options=options))
             except ConfigError:  # not a search for this model

@@ -179,8 +179,10 @@ class Parser:
         ]
         search = options.search
         if search and search not in known:
-            named = search in (*MOVE_SEARCHES, *JOINT_SEARCHES, *SEARCHES)
-            what = f"search {search!r} is for models of another kind" if named else f"unknown search {search!r}"
+            what = f"unknown search {search!r}"
+            for searches, scored in ((MOVE_SEARCHES, "moves"), (SEARCHES, "arcs"), (JOINT_SEARCHES, "moves and arcs")):
+                if search in searches:
+                    what = f"search {search!r} is for models that score {scored}"
             raise ConfigError(f"{what}; this model {able.kind_in_words} and takes {', '.join(known)}")
         if not able.scores_arcs and (options.min_risk or options.max_length or options.show_search):
             raise ConfigError(

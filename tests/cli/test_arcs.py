@@ -124,7 +124,7 @@ def test_no_more_memory_is_asked_for_than_allowed(parser):
 
 
 def test_a_sentence_whose_tables_do_not_fit_is_named_before_they_are_made(model, parser, capfd, monkeypatch):
-    monkeypatch.setattr("tanglewood.parser.MOST_MEMORY", 32 * 7**2 + 40 * 7)  # of six words
+    monkeypatch.setattr("tanglewood.searches.MOST_MEMORY", 32 * 7**2 + 40 * 7)  # of six words
     dev = list(read("dev.conllu"))
     first = next(sentence for sentence in dev if len(sentence) > 6)
     monkeypatch.setattr("tanglewood.learners.arcs.learner.score_table", lambda n: pytest.fail("a table was made"))
@@ -134,7 +134,7 @@ def test_a_sentence_whose_tables_do_not_fit_is_named_before_they_are_made(model,
         list(parser.parse_all(dev, max_memory=1))
     monkeypatch.undo()
     monkeypatch.chdir(model.parent)
-    monkeypatch.setattr("tanglewood.parser.MOST_MEMORY", 32 * 7**2 + 40 * 7)
+    monkeypatch.setattr("tanglewood.searches.MOST_MEMORY", 32 * 7**2 + 40 * 7)
     monkeypatch.setattr("tanglewood.cli.parse.MOST_MEMORY", 1)
     assert main(["parse", "-m", "arcs.tw", "dev.conllu", "--on-error", "skip", "-o", "out.conllu"]) == 0
     assert [sentence.line for sentence in read("out.conllu")]
@@ -181,7 +181,7 @@ def test_a_temperature_is_found_on_dev_only(parser):
     [
         (
             ["--search", "greedy"],
-            "search 'greedy' is for transition-based models; this model is graph-based and takes exact, ",
+            "search 'greedy' is for models that score moves; this model is graph-based and takes exact, ",
         ),
         (["--beam", "4"], "there is no beam and no nbest"),
         (["--nbest", "2"], "there is no beam and no nbest"),
@@ -199,11 +199,11 @@ def test_what_a_model_of_moves_cannot_do(files, capfd):
     for options, message in (
         (
             ["--search", "mst"],
-            "search 'mst' is for graph-based models; this model is transition-based and takes greedy, beam",
+            "search 'mst' is for models that score arcs; this model is transition-based and takes greedy, beam",
         ),
         (["--search", "greedy", "--beam", "2"], "greedy search has no beam of 2"),
-        (["--min-risk"], "for graph-based models"),
-        (["--show-search"], "for graph-based models"),
+        (["--min-risk"], "for models that score arcs"),
+        (["--show-search"], "for models that score arcs"),
     ):
         assert main(["parse", "-m", "moves.tw", "dev.conllu", *options]) == 1
         assert message in capfd.readouterr().err
@@ -216,8 +216,8 @@ def test_what_a_model_of_moves_cannot_do(files, capfd):
     ("choices", "message"),
     [
         ({"search": "oak"}, "unknown search 'oak' to train with; choose from exact, lite, mst, eisner"),
-        ({"search": "mst", "learner": "linear"}, "search='mst' is for graph-based learners, not for linear"),
-        ({"stacked": "model.tw"}, "stacked='model.tw' is for graph-based learners, not for network"),
+        ({"search": "mst", "learner": "linear"}, "search='mst' is for learners that score arcs, not for linear"),
+        ({"stacked": "model.tw"}, "stacked='model.tw' is for learners that score arcs, not for network"),
         ({"search": "mst", "beam": 4}, "a graph-based one has an exact search"),
         ({"search": "mst", "oracle": "lazy"}, "a graph-based one has an exact search"),
         (

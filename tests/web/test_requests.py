@@ -58,7 +58,6 @@ def client():
             "…; it should be a whole number of at most 9007199254740991",
         ),
         ("parse", {"text": "a", "nbest": 4, "beam": 3}, "nbest", "3 is too narrow; use a wider one"),
-        ("parse", {"text": "a", "confidence": True, "beam": 1}, "beam", "1 is too narrow; use a wider one"),
         ("parse", {"conllu": FIGURE1, "beam": 4}, "beam", "the trees of the CoNLL-U stay; name a model"),
         ("parse", {"conllu": FIGURE1, "confidence": True}, "confidence", "name a model"),
         (
@@ -264,7 +263,7 @@ def test_whatever_is_sent_is_answered_or_refused_but_never_fails(client, data, p
 def test_every_right_combination_of_fields_is_answered(client, body):
     status = check_any(client, "parse", json.dumps(body))
     beam, nbest = body.get("beam", 8), body.get("nbest")
-    possible = beam >= max(nbest or 1, 2 if nbest or body.get("confidence") else 1)
+    possible = beam >= max(nbest or 1, 2 if nbest else 1)
     one = len({"text", "texts"} & {*body}) == 1
     words = "texts" in body or any(part.strip() for part in body.get("text", "").split("."))
     assert status == (200 if possible and one and words else 422)
