@@ -25,6 +25,7 @@
 #define INLINE static inline __attribute__((always_inline, unused))
 
 #define LANES 16
+#define MOST_USED 256 /* inputs that are looked at together */
 /* Vectors of floats, of ints, and of floats that may begin at any of them. */
 #define VECTORS(width)                                                \
     typedef float floats##width __attribute__((vector_size(4 * width))); \

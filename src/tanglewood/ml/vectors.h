@@ -65,12 +65,25 @@ TARGET static void NAME(few_outputs_back)(const float *errors, const float *weig
     }
 }
 
-/* out += sum of inputs[k] * weights[k]: each input has a row of weights. Columns are taken four vectors at a time; the
-   last vectors may overlap, since they begin from a copy of what `out` was. */
-TARGET INLINE void NAME(add_products)(float *out, const float *weights, const float *inputs, int n_out, int n_in) {
+/* Note which inputs are not 0: after a rectifier about half are, at random, so that a branch would guess wrong. */
+TARGET INLINE int NAME(find_used)(int *used, const float *inputs, int n_in) {
+    int n_used = 0;
+    for (int k = 0; k < n_in; k++) {
+        used[n_used] = k;
+        n_used += inputs[k] != 0;
+    }
+    return n_used;
+}
+
+/* out += sum of inputs[k] * weights[k] over up to MOST_USED inputs that are not 0: each input has a row of weights.
+   Columns are taken four vectors at a time; the last vectors may overlap, since they begin from a copy of what `out`
+   was. */
+TARGET INLINE void NAME(add_some_products)(float *out, const float *weights, const float *inputs, int n_out, int n_in) {
+    int used[MOST_USED];
+    int n_used = NAME(find_used)(used, inputs, n_in);
     if (n_out < WIDTH) {
-        for (int k = 0; k < n_in; k++)
-            for (int m = 0; m < n_out && inputs[k] != 0; m++) out[m] += inputs[k] * weights[(size_t)k * n_out + m];
+        for (int u = 0; u < n_used; u++)
+            for (int m = 0; m < n_out; m++) out[m] += inputs[used[u]] * weights[(size_t)used[u] * n_out + m];
         return;
     }
     VEC last_was = AT(out + n_out - WIDTH);
@@ -83,15 +96,21 @@ TARGET INLINE void NAME(add_products)(float *out, const float *weights, const fl
             if (at[v] < n_out - WIDTH) sum[v] = AT(out + at[v]);
         }
         VEC a = sum[0], b = sum[1], c = sum[2], d = sum[3];
-        for (int k = 0; k < n_in; k++) {
-            float input = inputs[k];
-            if (input == 0) continue; /* after a rectifier many are */
-            const float *row = weights + (size_t)k * n_out;
+        for (int u = 0; u < n_used; u++) {
+            float input = inputs[used[u]];
+            const float *row = weights + (size_t)used[u] * n_out;
             a += input * AT(row + at[0]), b += input * AT(row + at[1]);
             c += input * AT(row + at[2]), d += input * AT(row + at[3]);
         }
         AT(out + at[0]) = a, AT(out + at[1]) = b, AT(out + at[2]) = c, AT(out + at[3]) = d;
     }
+}
+
+/* The same over any number of inputs. */
+TARGET INLINE void NAME(add_products)(float *out, const float *weights, const float *inputs, int n_out, int n_in) {
+    for (int k = 0; k < n_in; k += MOST_USED)
+        NAME(add_some_products)(out, weights + (size_t)k * n_out, inputs + k, n_out,
+                                n_in - k < MOST_USED ? n_in - k : MOST_USED);
 }
 
 /* out = bias + sum of inputs[k] * weights[k], for many outputs. */
