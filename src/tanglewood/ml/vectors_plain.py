@@ -173,6 +173,16 @@ def lstm_step(
     outputs[here] = gate[:, 2 * width : 3 * width] * squashed[here]
 
 
+def take_rows(to: Floats, start: int, table: Floats, places: Ints, first: int, count: int) -> None:
+    """Copy rows of a table, whose places begin at ``first``, to ``start``."""
+    to[start : start + count] = table[places[first : first + count]]
+
+
+def add_rows(to: Floats, column: int, places: Ints, first: int, rows: Floats, start: int, count: int) -> None:
+    """Add the rows from ``start`` on to others, whose places begin at ``first`` and all differ, from a column on."""
+    to[places[first : first + count], column : column + rows.shape[1]] += rows[start : start + count]
+
+
 def lstm_step_back(
     _kernels: Kernels,
     gates: Floats,
