@@ -419,6 +419,22 @@ def test_rows_used_in_every_step_are_updated_like_a_whole_parameter():
     assert not np.allclose(averaged["whole"][0], expected)
 
 
+@pytest.mark.parametrize("page", [1, 7, 30, 1000])
+def test_the_products_of_each_node_are_computed_once(monkeypatch, page):
+    monkeypatch.setattr(network, "PAGE", page)
+    sentences = toy_sentences(12)
+    actions = Actions.of(make_system("swap"), [sentence.tree for sentence in sentences])
+    workspace = NetworkLearner.begin(actions, sentences, NetworkOptions(), 1).model().workspace()
+    written = []
+    write = workspace._slots.write
+    monkeypatch.setattr(workspace._slots, "write", lambda rows, out: (written.append(len(rows)), write(rows, out)))
+    workspace.encode([words_of(sentence) for sentence in sentences])
+    for index, sentence in enumerate(sentences):
+        workspace.turn_to(index)
+        assert len(sentence) < written[-1] <= max(page, len(sentence) + 1)
+    assert sum(written) == sum(len(sentence) + 1 for sentence in sentences)
+
+
 # Words and settings. ----------------------------------------------------------------------------------------------
 
 

@@ -3,6 +3,9 @@
 from libc.string cimport memcpy
 from tanglewood.ml.kernels cimport Kernels
 
+cdef inline float *part_of(float[:, ::1] table, int row, int start, int size) noexcept nogil:
+    return &table[row, start]
+
 cdef inline void rectified_sum(Kernels kernels, float[::1] out, float **rows, int n_rows) noexcept nogil:
     kernels.table.rectified_sum(&out[0], rows, n_rows, <int>out.shape[0])
 

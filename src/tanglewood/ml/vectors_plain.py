@@ -73,6 +73,11 @@ def _tanh(kernels: Kernels, x: Floats) -> Floats:
     return one - two / (one + _small_exp(two * np.clip(x, np.float32(-30), np.float32(30))))
 
 
+def part_of(table: Floats, row: int, start: int, size: int) -> Floats:
+    """Return a part of a row; compiled, where it begins."""
+    return table[row, start : start + size]
+
+
 def rectified_sum(_kernels: Kernels, out: Floats, rows: Sequence[Floats], n_rows: int) -> None:
     """Write the sum of the first rows; negative sums become 0."""
     sums = np.add.accumulate(rows[:n_rows], axis=0)[-1]
