@@ -441,7 +441,8 @@ class MoveWorker(ParserWorker):
 
     def _parsed(self, sentence: Sentence, state: State) -> Sentence:
         """Return the sentence with what the derivation gives it."""
-        return self._tagged(sentence, state.word_tags()).with_tree(self.tree_of(state))
+        tagged = sentence if self._tagging is None else self._tagged(sentence, state.word_tags())
+        return tagged.with_tree(self.tree_of(state))
 
     def _tagged(self, sentence: Sentence, tags: Sequence[int]) -> Sentence:
         """Return the sentence with its tags, if the system gives any."""
