@@ -13,7 +13,8 @@ from tanglewood.learners.network import learner as network
 from tanglewood.learners.network.core import label_sets
 from tanglewood.learners.network.learner import NetworkLearner, NetworkOptions, Sizes, vocabulary_of
 from tanglewood.ml.adam import Adam
-from tanglewood.ml.encoder import TimeSteps, lstm_backward, lstm_forward, number_distinct, number_words
+from tanglewood.ml.contexts import number_distinct
+from tanglewood.ml.encoder import TimeSteps, lstm_backward, lstm_forward, number_words
 from tanglewood.ml.kernels import kernels_for
 from tanglewood.ml.products import Rounded
 from tanglewood.ml.words import words_of

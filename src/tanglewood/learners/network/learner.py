@@ -23,9 +23,9 @@ from tanglewood.errors import ConfigError
 from tanglewood.learners.base import Capabilities, Example, quiet
 from tanglewood.learners.network.core import N_DISTANCES, N_FLAGS, NetworkCore, NetworkTrainer
 from tanglewood.ml.adam import Adam
+from tanglewood.ml.contexts import Contexts
 from tanglewood.ml.encoder import (
     OUTPUT,
-    Contexts,
     Encoder,
     Floats,
     Rng,
