@@ -11,7 +11,7 @@ from exhaustive import COMPILED, over_variants
 from tanglewood.errors import ArgumentError, ConfigError, ModelError
 from tanglewood.learners.base import Capabilities
 from tanglewood.measure.scores import evaluate
-from tanglewood.ml import encoder
+from tanglewood.ml import contexts
 from tanglewood.options import OptionsByName, ParseOptions, chosen
 from tanglewood.parser import Parser
 from tanglewood.systems import SYSTEMS
@@ -89,17 +89,17 @@ def test_threads_and_borders_of_chunks_change_nothing(learnt, unseen, monkeypatc
 def test_what_is_kept_of_words_may_be_forgotten_at_any_time(learnt, unseen, monkeypatch):
     wanted = texts(learnt, unseen)
     monkeypatch.setattr(chunks, "CHUNK_WORDS", 20)
-    monkeypatch.setattr(encoder, "MOST_KEPT", 3)
+    monkeypatch.setattr(contexts, "MOST_KEPT", 3)
     assert texts(learnt, unseen) == wanted
 
 
 def test_long_words_are_forgotten_before_the_next_sentences(learnt, unseen, monkeypatch):
     wanted = texts(learnt, unseen)
     monkeypatch.setattr(chunks.in_chunks, "__kwdefaults__", {"most": 20})
-    monkeypatch.setattr(encoder, "MOST_LETTERS", 100)
+    monkeypatch.setattr(contexts, "MOST_LETTERS", 100)
     forgotten = []
-    forget = encoder.Contexts._forget
-    monkeypatch.setattr(encoder.Contexts, "_forget", lambda self: (forgotten.append(1), forget(self))[1])
+    forget = contexts.Contexts._forget
+    monkeypatch.setattr(contexts.Contexts, "_forget", lambda self: (forgotten.append(1), forget(self))[1])
     assert texts(learnt, unseen) == wanted
     assert len(forgotten) > 1
 

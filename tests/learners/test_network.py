@@ -13,6 +13,7 @@ from tanglewood.learners.network import learner as network
 from tanglewood.learners.network.core import label_sets
 from tanglewood.learners.network.learner import NetworkLearner, NetworkOptions, Sizes, vocabulary_of
 from tanglewood.ml.adam import Adam
+from tanglewood.ml.contexts import number_distinct
 from tanglewood.ml.encoder import TimeSteps, lstm_backward, lstm_forward, number_words
 from tanglewood.ml.kernels import kernels_for
 from tanglewood.ml.products import Rounded
@@ -421,6 +422,22 @@ def test_rows_used_in_every_step_are_updated_like_a_whole_parameter():
     assert not np.allclose(averaged["whole"][0], expected)
 
 
+@pytest.mark.parametrize("page", [1, 7, 30, 1000])
+def test_the_products_of_each_node_are_computed_once(monkeypatch, page):
+    monkeypatch.setattr(network, "PAGE", page)
+    sentences = toy_sentences(12)
+    actions = Actions.of(make_system("swap"), [sentence.tree for sentence in sentences])
+    workspace = NetworkLearner.begin(actions, sentences, NetworkOptions(), 1).model().workspace()
+    written = []
+    write = workspace._slots.write
+    monkeypatch.setattr(workspace._slots, "write", lambda rows, out: (written.append(len(rows)), write(rows, out)))
+    workspace.encode([words_of(sentence) for sentence in sentences])
+    for index, sentence in enumerate(sentences):
+        workspace.turn_to(index)
+        assert len(sentence) < written[-1] <= max(page, len(sentence) + 1)
+    assert sum(written) == sum(len(sentence) + 1 for sentence in sentences)
+
+
 # Words and settings. ----------------------------------------------------------------------------------------------
 
 
@@ -437,6 +454,22 @@ def test_words_are_numbered_with_0_for_the_unknown_and_1_for_the_root():
     assert (batch.single[1 : batch.offsets[1]] > 1).all()
     assert vocabulary.root() == [[1], [1], [1], [1], [1], [1] * 5]
     assert vocabulary.number(("WUG", "_", "_", "_", "_"))[0] == [vocabulary.numbers["lower"]["wug"]]
+
+
+def test_words_are_numbered_likewise_feature_by_feature():
+    words = [word for sentence in toy_sentences(5) for word in words_of(sentence)]
+    words.append(("Zibzab", "?", "?", "?", "Odd=Yes|Case=Nom"))
+    vocabulary = vocabulary_of(toy_sentences(10))
+    for some in (words, words[:1], []):
+        twin, found = number_words(vocabulary, [some]), number_distinct(vocabulary, some)
+        assert found.lengths == twin.lengths
+        assert found.single.tolist() == twin.single.tolist()
+        assert {name: array.tolist() for name, array in found.several.items()} == {
+            name: array.tolist() for name, array in twin.several.items()
+        }
+        assert {name: [array.tolist() for array in arrays] for name, arrays in found.bags.items()} == {
+            name: [array.tolist() for array in arrays] for name, arrays in twin.bags.items()
+        }
 
 
 @pytest.mark.parametrize("name", ["<unknown>", "<root>", "<UNKNOWN>"])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tanglewood.ml.words import words_of
 from tanglewood.treebank import conllu
-from tanglewood.treebank.scan import BlockFinder, decimal, scan, slices, with_arcs
+from tanglewood.treebank.scan import BlockFinder, decimal, has_empty_column, scan, slices, with_arcs
 
 WORD = "{}\tä{}\tb\tX\t_\tC=1\t{}\tdep\t_\t_"
 pieces = st.sampled_from(
@@ -130,3 +130,9 @@ def test_almost_nothing_is_scanned(compiled_data):
 def test_words_for_scorers_are_the_middle_columns():
     (sentence,) = conllu.read(io.BytesIO(f"{WORD.format(1, 1, 0)}\n\n".encode()))
     assert words_of(sentence) == [("ä1", "b", "X", "_", "C=1")] == [sentence.words[0][1:6]]
+
+
+@given(st.text("\t\n\rä_", max_size=12))
+def test_a_column_is_empty_if_a_tab_or_the_end_of_the_line_follows_its_tab(text):
+    columns = [column for line in text.split("\n") for column in line.split("\t")[1:]]
+    assert has_empty_column(text.encode()) == any(column == "" or column[0] == "\r" for column in columns)

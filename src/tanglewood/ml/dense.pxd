@@ -1,11 +1,17 @@
 cimport cython
 from tanglewood.ml.kernels cimport Kernels
-from tanglewood.ml.vectors cimport adam, dense_layer, lstm_step, lstm_step_back
+from tanglewood.ml.vectors cimport adam, add_rows, dense_layer, lstm_step, lstm_step_back, take_rows
 
 @cython.locals(start=Py_ssize_t, before=Py_ssize_t, t=Py_ssize_t)
 cpdef lstm_forward_steps(
     Kernels kernels, float[:, ::1] gates, float[:, ::1] cells, float[:, ::1] squashed, float[:, ::1] outputs,
     float[:, ::1] recurrent, int[::1] sizes,
+)
+@cython.locals(half=Py_ssize_t, first=Py_ssize_t, start=Py_ssize_t, before=Py_ssize_t, t=Py_ssize_t)
+cpdef lstm_add_steps(
+    Kernels kernels, float[:, ::1] context, int column, float[:, ::1] inputs, int[::1] places, int[::1] nodes,
+    float[:, ::1] recurrent, int[::1] sizes, float[:, ::1] gates, float[:, ::1] cells, float[:, ::1] squashed,
+    float[:, ::1] outputs,
 )
 @cython.locals(start=Py_ssize_t, before=Py_ssize_t, t=Py_ssize_t)
 cpdef lstm_backward_steps(

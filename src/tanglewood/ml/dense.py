@@ -10,7 +10,16 @@ except ModuleNotFoundError:
     from tanglewood.core.uncompiled import cython
 
 if not cython.compiled:
-    from tanglewood.ml.vectors_plain import Floats, Ints, adam, dense_layer, lstm_step, lstm_step_back
+    from tanglewood.ml.vectors_plain import (
+        Floats,
+        Ints,
+        adam,
+        add_rows,
+        dense_layer,
+        lstm_step,
+        lstm_step_back,
+        take_rows,
+    )
 
 
 def lstm_forward_steps(
@@ -28,6 +37,38 @@ def lstm_forward_steps(
             lstm_step(kernels, gates, cells, squashed, outputs, recurrent, start, before, sizes[t])
             before = start
             start += sizes[t]
+
+
+def lstm_add_steps(
+    kernels: Kernels,
+    context: Floats,
+    column: int,
+    inputs: Floats,
+    places: Ints,
+    nodes: Ints,
+    recurrent: Floats,
+    sizes: Ints,
+    gates: Floats,
+    cells: Floats,
+    squashed: Floats,
+    outputs: Floats,
+) -> None:
+    """Run the same steps, and add the outputs to the context from a column on.
+
+    The gates of each row, by time step, are those at its place in ``inputs``, and its outputs belong to its node. Only
+    two steps are ever held, in the last four arrays, each in a half of them: they still lie in the cache when used.
+    """
+    half = gates.shape[0] // 2
+    first = start = 0
+    before = -1
+    with cython.nogil:
+        for t in range(sizes.shape[0]):
+            take_rows(gates, start, inputs, places, first, sizes[t])
+            lstm_step(kernels, gates, cells, squashed, outputs, recurrent, start, before, sizes[t])
+            add_rows(context, column, nodes, first, outputs, start, sizes[t])
+            first += sizes[t]
+            before = start
+            start = half - start
 
 
 def lstm_backward_steps(

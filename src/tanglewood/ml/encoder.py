@@ -12,19 +12,16 @@ from numpy.typing import NDArray
 
 from tanglewood.checks import Layout, check_halves
 from tanglewood.errors import ModelError
-from tanglewood.ml.dense import lstm_backward_steps, lstm_forward_steps
+from tanglewood.ml.dense import lstm_add_steps, lstm_backward_steps, lstm_forward_steps
 from tanglewood.ml.kernels import Kernels, kernels_for
 from tanglewood.ml.products import linear
 from tanglewood.ml.vocabulary import Numbers, Vocabulary
 from tanglewood.ml.word_features import ANY, FEATURES
 from tanglewood.ml.words import Word
-from tanglewood.treebank.memo import letters_in
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
 OUTPUT = "hidden.slots"  # the weights that contexts are multiplied by in the end
-MOST_KEPT = 30_000  # most words whose vectors are kept while parsing: 80 MB
-MOST_LETTERS = 16 << 20  # of all of them together
 EMBED = "embed."  # prefix of the names of embeddings
 DIRECTIONS = ("forward", "backward")
 
@@ -298,14 +295,29 @@ class Encoder:
         lstm = f"lstm{layer}.{direction}"
         return linear(self.kernels, vectors, self.parameters[f"{lstm}.input"], self.parameters[f"{lstm}.bias"])
 
-    def contexts(self, words: Floats, inputs: Mapping[str, Floats], lengths: Sequence[int]) -> Floats:
-        """Encode for parsing: word vectors, and their contributions to the first LSTMs, of sentences with node 0."""
+    def add_contexts(self, words: Floats, inputs: Mapping[str, Floats], places: Ints, lengths: Sequence[int]) -> None:
+        """Encode for parsing: add their contexts to the vectors of words of sentences with node 0.
+
+        What node i contributes to the gates of the first LSTMs is in row ``places[i]`` of the inputs.
+        """
         steps = TimeSteps(lengths)
-        context = words
         for layer in range(self.n_layers):
-            gates = inputs if layer == 0 else {d: self.inputs(layer, d, context) for d in DIRECTIONS}
-            context, _ = self._layer(layer, context, gates, steps)
-        return context
+            if layer > 0:
+                inputs = {direction: self.inputs(layer, direction, words) for direction in DIRECTIONS}
+                places = np.arange(len(words), dtype=np.int32)
+            for direction, rows in inputs.items():
+                self._add_layer(f"lstm{layer}.{direction}", words, rows, places, steps)
+
+    def _add_layer(self, lstm: str, words: Floats, inputs: Floats, places: Ints, steps: TimeSteps) -> None:
+        """Add the outputs of an LSTM to the vectors, without what going backwards needs."""
+        recurrent = self.parameters[f"{lstm}.recurrent"]
+        width = len(recurrent)
+        column = DIRECTIONS.index(lstm.partition(".")[2]) * width
+        order = getattr(steps, lstm.partition(".")[2]).astype(np.int32)
+        two_steps = 2 * steps.sizes[0]
+        gates = np.empty((two_steps, 4 * width), np.float32)
+        rest = np.empty((3, two_steps, width), np.float32)
+        lstm_add_steps(self.kernels, words, column, inputs, places[order], order, recurrent, steps.sizes, gates, *rest)
 
     def _layer(
         self, layer: int, context: Floats, gates: Mapping[str, Floats], steps: TimeSteps
@@ -389,57 +401,6 @@ class Encoder:
                 yield name, several.ravel(), np.repeat(d_feature, several.shape[1], axis=0)
             else:
                 yield name, next(columns), d_feature
-
-
-class Contexts:
-    """The vectors of words in their sentences, for one thread.
-
-    Words come again and again, so what does not depend on their context is kept.
-    """
-
-    def __init__(self, vocabulary: Vocabulary, parameters: Mapping[str, Floats], kernels: Kernels) -> None:
-        self._vocabulary = vocabulary
-        self._encoder = Encoder(parameters, vocabulary.numbers, kernels)
-        self._forget()
-
-    def _forget(self) -> None:
-        """Start over with node 0 alone."""
-        self._places: dict[Word, int] = {}
-        self._letters = 0
-        self._kept = self._vectors([])
-
-    def _vectors(self, words: Sequence[Word]) -> Floats:
-        """Return a row for node 0 and one for each word: its vector and its contributions to both LSTMs."""
-        vectors = self._encoder.words(self._encoder.embed(number_words(self._vocabulary, [words])))
-        return np.concatenate(
-            [vectors, *(self._encoder.inputs(0, direction, vectors) for direction in DIRECTIONS)], axis=1
-        )
-
-    def of(self, sentences: Sequence[Sequence[Word]]) -> tuple[Floats, list[int]]:
-        """Return a row for every node, and where each sentence begins and the last one ends."""
-        if len(self._places) > MOST_KEPT or self._letters > MOST_LETTERS:
-            self._forget()
-        places = self._places
-        fresh = list(dict.fromkeys(word for words in sentences for word in words if word not in places))
-        if fresh:
-            begin = len(places) + 1
-            self._letters += sum(map(letters_in, fresh))
-            places.update(zip(fresh, range(begin, begin + len(fresh)), strict=True))
-            if begin + len(fresh) > len(self._kept):
-                more = np.empty((2 * (begin + len(fresh)), self._kept.shape[1]), np.float32)
-                more[:begin] = self._kept[:begin]
-                self._kept = more
-            self._kept[begin : begin + len(fresh)] = self._vectors(fresh)[1:]
-        order = [place for words in sentences for place in (0, *map(places.__getitem__, words))]
-        nodes = self._kept[order]
-        n_word = len(self._encoder.parameters["word.bias"])
-        n_gates = len(self._encoder.parameters["lstm0.forward.bias"])
-        inputs = {
-            direction: nodes[:, n_word + i * n_gates : n_word + (i + 1) * n_gates]
-            for i, direction in enumerate(DIRECTIONS)
-        }
-        lengths = [len(words) + 1 for words in sentences]
-        return self._encoder.contexts(nodes[:, :n_word], inputs, lengths), [0, *np.cumsum(lengths).tolist()]
 
 
 def dropout_mask(rng: np.random.Generator, shape: tuple[int, ...], drop: float) -> Floats:

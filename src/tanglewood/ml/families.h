@@ -25,10 +25,12 @@
 #define INLINE static inline __attribute__((always_inline, unused))
 
 #define LANES 16
+#define MOST_USED 256 /* inputs that are looked at together */
 /* Vectors of floats, of ints, and of floats that may begin at any of them. */
 #define VECTORS(width)                                                \
     typedef float floats##width __attribute__((vector_size(4 * width))); \
     typedef int ints##width __attribute__((vector_size(4 * width)));     \
+    typedef unsigned uints##width __attribute__((vector_size(4 * width))); \
     typedef floats##width at_floats##width __attribute__((aligned(4), may_alias));
 VECTORS(4)
 VECTORS(8)
@@ -52,6 +54,7 @@ VECTORS(16)
 #define DENSE_ROWS 4
 #define DENSE_VECTORS 2
 #define INTS ints4
+#define UINTS uints4
 #define GROUP 2
 #define PRODUCT_ROWS 2
 #define PRODUCT_BLOCKS 1
@@ -76,6 +79,7 @@ static const tw_kernels kernels_portable = KERNELS;
 #define DENSE_ROWS 5
 #define DENSE_VECTORS 2
 #define INTS ints8
+#define UINTS uints8
 #define GROUP 2
 #define PRODUCT_ROWS 4
 #define PRODUCT_BLOCKS 1
@@ -94,6 +98,7 @@ static const tw_kernels kernels_avx2 = KERNELS;
 #define DENSE_ROWS 6
 #define DENSE_VECTORS 4
 #define INTS ints16
+#define UINTS uints16
 #define GROUP 2
 #define PRODUCT_ROWS 6
 #define PRODUCT_BLOCKS 4
@@ -112,6 +117,7 @@ static const tw_kernels kernels_avx512 = KERNELS;
 #define DENSE_ROWS 6
 #define DENSE_VECTORS 4
 #define INTS ints16
+#define UINTS uints16
 #define GROUP 4
 #define PRODUCT_ROWS 6
 #define PRODUCT_BLOCKS 4

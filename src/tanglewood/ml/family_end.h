@@ -7,6 +7,7 @@
 #undef VEC
 #undef AT
 #undef INTS
+#undef UINTS
 #undef GROUP
 #undef PRODUCT_ROWS
 #undef PRODUCT_BLOCKS

@@ -1,8 +1,8 @@
 /* Vector kernels of the network for one family: families.h includes this file once for each, having defined NAME(f),
-   TARGET, WIDTH, VEC (a vector of so many floats), AT(pointer) (one anywhere among floats), DENSE_ROWS and
-   DENSE_VECTORS. Every output is summed in the same order in all families, so that only fused
-   multiply-adds, which kernels_exact.py is compiled without, make a difference. vectors_plain.py says the same without
-   any tricks. */
+   TARGET, WIDTH, VEC, INTS and UINTS (vectors of so many floats, ints and unsigned ints), AT(pointer) (a vector
+   anywhere among floats), DENSE_ROWS and DENSE_VECTORS. Every output is summed in the same order in all families, so
+   that only fused multiply-adds, which kernels_exact.py is compiled without, make a difference. vectors_plain.py says
+   the same without any tricks. */
 
 /* to += scale * from */
 TARGET INLINE void NAME(add_scaled)(float *to, const float *from, float scale, int size) {
@@ -65,12 +65,25 @@ TARGET static void NAME(few_outputs_back)(const float *errors, const float *weig
     }
 }
 
-/* out += sum of inputs[k] * weights[k]: each input has a row of weights. Columns are taken four vectors at a time; the
-   last vectors may overlap, since they begin from a copy of what `out` was. */
-TARGET INLINE void NAME(add_products)(float *out, const float *weights, const float *inputs, int n_out, int n_in) {
+/* Note which inputs are not 0: after a rectifier about half are, at random, so that a branch would guess wrong. */
+TARGET INLINE int NAME(find_used)(int *used, const float *inputs, int n_in) {
+    int n_used = 0;
+    for (int k = 0; k < n_in; k++) {
+        used[n_used] = k;
+        n_used += inputs[k] != 0;
+    }
+    return n_used;
+}
+
+/* out += sum of inputs[k] * weights[k] over up to MOST_USED inputs that are not 0: each input has a row of weights.
+   Columns are taken four vectors at a time; the last vectors may overlap, since they begin from a copy of what `out`
+   was. */
+TARGET INLINE void NAME(add_some_products)(float *out, const float *weights, const float *inputs, int n_out, int n_in) {
+    int used[MOST_USED];
+    int n_used = NAME(find_used)(used, inputs, n_in);
     if (n_out < WIDTH) {
-        for (int k = 0; k < n_in; k++)
-            for (int m = 0; m < n_out && inputs[k] != 0; m++) out[m] += inputs[k] * weights[(size_t)k * n_out + m];
+        for (int u = 0; u < n_used; u++)
+            for (int m = 0; m < n_out; m++) out[m] += inputs[used[u]] * weights[(size_t)used[u] * n_out + m];
         return;
     }
     VEC last_was = AT(out + n_out - WIDTH);
@@ -83,15 +96,21 @@ TARGET INLINE void NAME(add_products)(float *out, const float *weights, const fl
             if (at[v] < n_out - WIDTH) sum[v] = AT(out + at[v]);
         }
         VEC a = sum[0], b = sum[1], c = sum[2], d = sum[3];
-        for (int k = 0; k < n_in; k++) {
-            float input = inputs[k];
-            if (input == 0) continue; /* after a rectifier many are */
-            const float *row = weights + (size_t)k * n_out;
+        for (int u = 0; u < n_used; u++) {
+            float input = inputs[used[u]];
+            const float *row = weights + (size_t)used[u] * n_out;
             a += input * AT(row + at[0]), b += input * AT(row + at[1]);
             c += input * AT(row + at[2]), d += input * AT(row + at[3]);
         }
         AT(out + at[0]) = a, AT(out + at[1]) = b, AT(out + at[2]) = c, AT(out + at[3]) = d;
     }
+}
+
+/* The same over any number of inputs. */
+TARGET INLINE void NAME(add_products)(float *out, const float *weights, const float *inputs, int n_out, int n_in) {
+    for (int k = 0; k < n_in; k += MOST_USED)
+        NAME(add_some_products)(out, weights + (size_t)k * n_out, inputs + k, n_out,
+                                n_in - k < MOST_USED ? n_in - k : MOST_USED);
 }
 
 /* out = bias + sum of inputs[k] * weights[k], for many outputs. */
@@ -101,14 +120,16 @@ TARGET static void NAME(many_outputs)(float *out, const float *bias, const float
     NAME(add_products)(out, weights, inputs, n_out, n_in);
 }
 
-/* The outputs of such a layer for a tile of up to DENSE_ROWS rows and DENSE_VECTORS vectors of columns. */
-TARGET INLINE void NAME(dense_tile)(const int vectors, float *out, const float *bias, const float *weights,
+/* The outputs of such a layer for a tile of up to DENSE_ROWS rows and DENSE_VECTORS vectors of columns; the bias of each
+   row lies `step` numbers after that of the row before. */
+TARGET INLINE void NAME(dense_tile)(const int vectors, float *out, const float *bias, size_t step, const float *weights,
                                     const float *rows, int n_rows, int n_out, int n_in) {
     VEC sum[DENSE_ROWS][DENSE_VECTORS];
     const float *row[DENSE_ROWS];
     UNROLL for (int r = 0; r < DENSE_ROWS; r++) {
-        row[r] = rows + (size_t)(r < n_rows ? r : n_rows - 1) * n_in;
-        UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = AT(bias + v * WIDTH);
+        size_t place = r < n_rows ? r : n_rows - 1;
+        row[r] = rows + place * n_in;
+        UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = AT(bias + place * step + v * WIDTH);
     }
     for (int k = 0; k < n_in; k++) {
         const float *weight = weights + (size_t)k * n_out;
@@ -140,11 +161,23 @@ TARGET static void NAME(dense)(float *out, const float *bias, const float *weigh
         for (int r = 0; r < n_rows; r += DENSE_ROWS) {
             float *to = out + (size_t)r * n_out + m;
             const float *from = rows + (size_t)r * n_in;
-            if (wide) NAME(dense_tile)(DENSE_VECTORS, to, bias + m, weights + m, from, n_rows - r, n_out, n_in);
-            else NAME(dense_tile)(1, to, bias + m, weights + m, from, n_rows - r, n_out, n_in);
+            if (wide) NAME(dense_tile)(DENSE_VECTORS, to, bias + m, 0, weights + m, from, n_rows - r, n_out, n_in);
+            else NAME(dense_tile)(1, to, bias + m, 0, weights + m, from, n_rows - r, n_out, n_in);
         }
         start = m + (wide ? DENSE_VECTORS : 1) * WIDTH;
     }
+}
+
+/* out += rows . weights, for up to DENSE_ROWS rows: in tiles that share the weights, unless there are too few rows. */
+TARGET INLINE void NAME(add_row_products)(float *out, const float *weights, const float *rows, int n_rows, int n_out,
+                                          int n_in) {
+    if (n_rows * 2 < DENSE_ROWS || n_out % (DENSE_VECTORS * WIDTH)) {
+        for (int r = 0; r < n_rows; r++)
+            NAME(add_products)(out + (size_t)r * n_out, weights, rows + (size_t)r * n_in, n_out, n_in);
+        return;
+    }
+    for (int m = 0; m < n_out; m += DENSE_VECTORS * WIDTH)
+        NAME(dense_tile)(DENSE_VECTORS, out + m, out + m, n_out, weights + m, rows, n_rows, n_out, n_in);
 }
 
 /* d_inputs += weights . errors, where the input is not 0; d_weights and d_bias take up the errors. */
@@ -175,43 +208,71 @@ TARGET static void NAME(adam)(float *restrict values, float *restrict first, flo
 }
 
 /* e^x for |x| <= 60: 2^n times the series of what is left. */
-TARGET INLINE float NAME(small_exp)(float x) {
+TARGET INLINE VEC NAME(small_exp)(VEC x) {
     const float shift = 12582912.0f; /* 1.5 * 2^23: adding it rounds to a whole number */
-    float n = x * 1.44269504f + shift;
-    int bits;
-    memcpy(&bits, &n, 4);
+    VEC n = x * 1.44269504f + shift;
+    INTS scale = (INTS)(((UINTS)n << 23) + 0x3f800000); /* n as the exponent of a float: 2^n */
     n -= shift;
-    float r = (x - n * 0.693359375f) + n * 2.12194440e-4f; /* ln 2 in two parts, the first exact in few bits */
-    float series = 1 + r * (1 + r * (1 / 2.0f + r * (1 / 6.0f + r * (1 / 24.0f + r * (1 / 120.0f + r / 720.0f)))));
-    bits = (int)((unsigned)bits << 23) + 0x3f800000; /* n as the exponent of a float: 2^n */
-    float scale;
-    memcpy(&scale, &bits, 4);
-    return series * scale;
+    VEC r = (x - n * 0.693359375f) + n * 2.12194440e-4f; /* ln 2 in two parts, the first exact in few bits */
+    VEC series = 1 + r * (1 + r * (1 / 2.0f + r * (1 / 6.0f + r * (1 / 24.0f + r * (1 / 120.0f + r / 720.0f)))));
+    return series * (VEC)scale;
 }
 
-TARGET INLINE float NAME(limited)(float x) { return x < -30 ? -30 : x > 30 ? 30 : x; }
-TARGET INLINE float NAME(sigmoid)(float x) { return 1 / (1 + NAME(small_exp)(-NAME(limited)(x))); }
-TARGET INLINE float NAME(squash)(float x) { return 1 - 2 / (1 + NAME(small_exp)(2 * NAME(limited)(x))); } /* tanh */
+/* Where the mask is set one, elsewhere the other. */
+TARGET INLINE VEC NAME(chosen)(INTS mask, VEC one, VEC other) {
+    return (VEC)((mask & (INTS)one) | (~mask & (INTS)other));
+}
 
-/* One step of an LSTM for some sentences at once: `rows` rows of gates (input, forget, output, cell; not yet squashed,
-   without the part of the last outputs), and likewise of cells, squashed cells and outputs. `before` is where the rows
-   of the step before lie, or -1. */
+TARGET INLINE VEC NAME(limited)(VEC x) {
+    const VEC most = (VEC){0} + 30;
+    return NAME(chosen)(x < -most, -most, NAME(chosen)(x > most, most, x));
+}
+
+TARGET INLINE VEC NAME(sigmoid)(VEC x) { return 1 / (1 + NAME(small_exp)(-NAME(limited)(x))); }
+TARGET INLINE VEC NAME(squash)(VEC x) { return 1 - 2 / (1 + NAME(small_exp)(2 * NAME(limited)(x))); } /* tanh */
+
+/* Squash a vector of the gates (input, forget, output, cell), `width` numbers apart, and fill cells, squashed cells and
+   outputs; `last` are the cells of the step before, or null. */
+TARGET INLINE void NAME(lstm_vector)(float *gate, float *cell, float *tanh_cell, float *output, const float *last,
+                                     int width) {
+    VEC in = NAME(sigmoid)(AT(gate)), forget = NAME(sigmoid)(AT(gate + width));
+    VEC out = NAME(sigmoid)(AT(gate + 2 * width)), new = NAME(squash)(AT(gate + 3 * width));
+    VEC sum = in * new;
+    if (last) sum += forget * AT(last);
+    VEC squashed = NAME(squash)(sum);
+    AT(gate) = in, AT(gate + width) = forget, AT(gate + 2 * width) = out, AT(gate + 3 * width) = new;
+    AT(cell) = sum, AT(tanh_cell) = squashed, AT(output) = out * squashed;
+}
+
+/* The same for a whole row. */
+TARGET INLINE void NAME(lstm_row)(float *gate, float *cell, float *tanh_cell, float *output, const float *last,
+                                  int width) {
+    int i = 0;
+    for (; i + WIDTH <= width; i += WIDTH)
+        NAME(lstm_vector)(gate + i, cell + i, tanh_cell + i, output + i, last ? last + i : 0, width);
+    if (i == width) return;
+    float rest[8][WIDTH] = {{0}}; /* the last vector, filled up */
+    size_t size = sizeof(float) * (width - i);
+    for (int g = 0; g < 4; g++) memcpy(rest[g], gate + g * width + i, size);
+    if (last) memcpy(rest[4], last + i, size);
+    NAME(lstm_vector)(rest[0], rest[5], rest[6], rest[7], last ? rest[4] : 0, WIDTH);
+    for (int g = 0; g < 4; g++) memcpy(gate + g * width + i, rest[g], size);
+    memcpy(cell + i, rest[5], size), memcpy(tanh_cell + i, rest[6], size), memcpy(output + i, rest[7], size);
+}
+
+/* One step of an LSTM for some sentences at once: `rows` rows of gates (not yet squashed, without the part of the last
+   outputs), and likewise of cells, squashed cells and outputs. `before` is where the rows of the step before lie, or
+   -1. */
 TARGET static void NAME(lstm_step)(float *gates, float *cells, float *squashed, float *outputs, const float *recurrent,
                                    ptrdiff_t start, ptrdiff_t before, int rows, int width) {
-    for (int r = 0; r < rows; r++) {
-        float *restrict gate = gates + (start + r) * 4 * width;
-        float *restrict cell = cells + (start + r) * width;
-        float *restrict tanh_cell = squashed + (start + r) * width;
-        float *restrict output = outputs + (start + r) * width;
-        const float *restrict last = before < 0 ? cell : cells + (before + r) * width;
-        if (before >= 0) NAME(add_products)(gate, recurrent, outputs + (before + r) * width, 4 * width, width);
-        for (int i = 0; i < 3 * width; i++) gate[i] = NAME(sigmoid)(gate[i]);
-        for (int i = 3 * width; i < 4 * width; i++) gate[i] = NAME(squash)(gate[i]);
-        for (int i = 0; i < width; i++) cell[i] = gate[i] * gate[3 * width + i];
+    for (int r = 0; r < rows; r += DENSE_ROWS) {
+        int some = rows - r < DENSE_ROWS ? rows - r : DENSE_ROWS;
         if (before >= 0)
-            for (int i = 0; i < width; i++) cell[i] += gate[width + i] * last[i];
-        for (int i = 0; i < width; i++) tanh_cell[i] = NAME(squash)(cell[i]);
-        for (int i = 0; i < width; i++) output[i] = gate[2 * width + i] * tanh_cell[i];
+            NAME(add_row_products)(gates + (start + r) * 4 * width, recurrent, outputs + (before + r) * width, some,
+                                   4 * width, width);
+        for (int i = r; i < r + some; i++)
+            NAME(lstm_row)(gates + (start + i) * 4 * width, cells + (start + i) * width, squashed + (start + i) * width,
+                           outputs + (start + i) * width, before < 0 ? 0 : cells + (before + i) * width, width);
     }
 }
 
@@ -237,6 +298,8 @@ TARGET static void NAME(lstm_step_back)(const float *gates, const float *cells, 
             d_gate[width + i] = before >= 0 ? d * last[i] * forget * (1 - forget) : 0;
             if (before >= 0) d_last[i] += d * forget;
         }
-        if (before >= 0) NAME(add_products)(d_outputs + (before + r) * width, transposed, d_gate, width, 4 * width);
     }
+    for (int r = 0; r < rows && before >= 0; r += DENSE_ROWS)
+        NAME(add_row_products)(d_outputs + (before + r) * width, transposed, d_gates + (start + r) * 4 * width,
+                               rows - r < DENSE_ROWS ? rows - r : DENSE_ROWS, width, 4 * width);
 }

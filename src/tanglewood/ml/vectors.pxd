@@ -1,6 +1,10 @@
 """The kernels of kernels.h for whole arrays; interpreted, vectors_plain.py stands in for this file."""
 
+from libc.string cimport memcpy
 from tanglewood.ml.kernels cimport Kernels
+
+cdef inline float *part_of(float[:, ::1] table, int row, int start, int size) noexcept nogil:
+    return &table[row, start]
 
 cdef inline void rectified_sum(Kernels kernels, float[::1] out, float **rows, int n_rows) noexcept nogil:
     kernels.table.rectified_sum(&out[0], rows, n_rows, <int>out.shape[0])
@@ -57,6 +61,23 @@ cdef inline void lstm_step(
         &gates[0, 0], &cells[0, 0], &squashed[0, 0], &outputs[0, 0], &recurrent[0, 0],
         start, before, rows, <int>recurrent.shape[0],
     )
+
+cdef inline void take_rows(
+    float[:, ::1] to, Py_ssize_t start, float[:, ::1] table, int[::1] places, Py_ssize_t first, int count
+) noexcept nogil:
+    cdef int r
+    for r in range(count):
+        memcpy(&to[start + r, 0], &table[places[first + r], 0], sizeof(float) * table.shape[1])
+
+cdef inline void add_rows(
+    float[:, ::1] to, int column, int[::1] places, Py_ssize_t first, float[:, ::1] rows, Py_ssize_t start, int count
+) noexcept nogil:
+    cdef int r, i
+    cdef float *target
+    for r in range(count):
+        target = &to[places[first + r], column]
+        for i in range(rows.shape[1]):
+            target[i] += rows[start + r, i]
 
 cdef inline void lstm_step_back(
     Kernels kernels, float[:, ::1] gates, float[:, ::1] cells, float[:, ::1] squashed, float[:, ::1] d_outputs,

@@ -73,6 +73,11 @@ def _tanh(kernels: Kernels, x: Floats) -> Floats:
     return one - two / (one + _small_exp(two * np.clip(x, np.float32(-30), np.float32(30))))
 
 
+def part_of(table: Floats, row: int, start: int, size: int) -> Floats:
+    """Return a part of a row; compiled, where it begins."""
+    return table[row, start : start + size]
+
+
 def rectified_sum(_kernels: Kernels, out: Floats, rows: Sequence[Floats], n_rows: int) -> None:
     """Write the sum of the first rows; negative sums become 0."""
     sums = np.add.accumulate(rows[:n_rows], axis=0)[-1]
@@ -171,6 +176,16 @@ def lstm_step(
         cells[here] += gate[:, width : 2 * width] * cells[there]
     squashed[here] = _tanh(kernels, cells[here])
     outputs[here] = gate[:, 2 * width : 3 * width] * squashed[here]
+
+
+def take_rows(to: Floats, start: int, table: Floats, places: Ints, first: int, count: int) -> None:
+    """Copy rows of a table, whose places begin at ``first``, to ``start``."""
+    to[start : start + count] = table[places[first : first + count]]
+
+
+def add_rows(to: Floats, column: int, places: Ints, first: int, rows: Floats, start: int, count: int) -> None:
+    """Add the rows from ``start`` on to others, whose places begin at ``first`` and all differ, from a column on."""
+    to[places[first : first + count], column : column + rows.shape[1]] += rows[start : start + count]
 
 
 def lstm_step_back(

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from tanglewood.checks import FIELD, Layout, Shape, check_arrays, check_settings
 from tanglewood.errors import ConfigError, ModelError
 from tanglewood.ml.adam import Adam
+from tanglewood.ml.contexts import Contexts
 from tanglewood.ml.encoder import (
     OUTPUT,
-    Contexts,
     Encoder,
     Floats,
     Ints,

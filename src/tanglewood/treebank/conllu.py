@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn, Protocol
 from tanglewood.errors import ConfigError, FormatError, LocatedError
 from tanglewood.files import Source, check_source, is_standard_output, opened, writing
 from tanglewood.treebank.blocks import MAX_SENTENCE, Block, checked_limit, read_blocks
+from tanglewood.treebank.scan import has_empty_column
 from tanglewood.treebank.sentence import BLANK, BOM, ID, SPAN_PLACE, Sentence, comment_value, number_of, scan_block
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def parse_block(data: bytes | FormatError, name: str, start: int) -> tuple[Sente
         )
     if range_end > size:
         fail(range_at, f"range {range_id} should not end after the last word, {size}")
-    if "\t\t" in text or "\t\n" in text or "\t\r" in text or text.endswith("\t"):
+    if has_empty_column(data):
         for i, line in enumerate(text.split("\n")):
             row = line.removesuffix("\r").split("\t")
             if "" in row and not line.startswith("#") and line.strip(BLANK):

@@ -31,5 +31,8 @@ cpdef tuple scan(const unsigned char[::1] data, Py_ssize_t start, Py_ssize_t n_l
 @cython.locals(i=Py_ssize_t)
 cpdef list slices(bytes data, long long[::1] spans, int first, int last, int less)
 
+@cython.locals(size=Py_ssize_t, i=Py_ssize_t, after=int)
+cpdef bint has_empty_column(const unsigned char[::1] data)
+
 @cython.locals(start=Py_ssize_t, word=Py_ssize_t)
 cpdef bytes with_arcs(bytes data, long long[::1] spans, list heads, list labels)

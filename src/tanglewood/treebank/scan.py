@@ -173,6 +173,19 @@ def slices(data: bytes, spans: array[int], first: int, last: int, less: int) -> 
     return [data[spans[i + first] : spans[i + last] - less] for i in range(0, len(spans), FIELDS)]
 
 
+def has_empty_column(data: bytes) -> bool:
+    """Whether a tab stands before another one, before the end of a line or at the very end."""
+    if not cython.compiled:
+        return b"\t\t" in data or b"\t\n" in data or b"\t\r" in data or data.endswith(b"\t")
+    size = len(data)
+    for i in range(size):
+        if data[i] == TAB:
+            after = data[i + 1] if i + 1 < size else NEWLINE
+            if after in (TAB, NEWLINE, RETURN):
+                return True
+    return False
+
+
 def with_arcs(data: bytes, spans: array[int], heads: list[bytes], labels: list[bytes]) -> bytes:
     """Return the block with other heads, given with the tab after them, and other labels."""
     parts = []

@@ -7,7 +7,7 @@ from tanglewood.core.state cimport State
 from tanglewood.core.system cimport TransitionSystem
 from tanglewood.ml.kernels cimport Kernels
 from tanglewood.ml.vectors cimport (
-    add_to_rows, few_outputs, few_outputs_back, many_outputs, many_outputs_back, rectified_sum,
+    add_to_rows, few_outputs, few_outputs_back, many_outputs, many_outputs_back, part_of, rectified_sum,
 )
 
 cdef int LABELLED
@@ -26,7 +26,7 @@ cdef class NetworkCore(MoveScorer):
     cdef int distance, near, far, n_flags, n_parts
     cdef float *parts[64]
     cdef void _look(self, State s) noexcept nogil
-    cdef void _part(self, float[:, ::1] table, int row, int start) noexcept nogil
+    @cython.locals(size=int, n=int)
     cdef void _gather(
         self, float[:, ::1] rows, float[:, ::1] bias, float[:, ::1] empty, float[:, ::1] labels,
         float[:, ::1] distances, float[:, ::1] flags,

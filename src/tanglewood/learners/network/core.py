@@ -35,6 +35,7 @@ if not cython.compiled:
         few_outputs_back,
         many_outputs,
         many_outputs_back,
+        part_of,
         rectified_sum,
     )
 
@@ -133,28 +134,27 @@ class NetworkCore(MoveScorer):
         self.active[6] = s.phase & 1
         self.active[7] = 1 if s.phase == 2 else 0
 
-    def _part(self, table: Any, row: int, start: int) -> None:  # noqa: ANN401
-        if cython.compiled:
-            self.parts[self.n_parts] = cython.address(table[row, start])
-        else:
-            self.parts[self.n_parts] = table[row, start : start + self.hidden_size]
-        self.n_parts += 1
-
     def _gather(self, rows: Any, bias: Any, empty: Any, labels: Any, distances: Any, flags: Any) -> None:  # noqa: ANN401
         """Find the parts that make up the hidden layer of the state looked at: in the weights or in their gradients."""
-        self.n_parts = 0
-        self._part(bias, 0, 0)
+        size = self.hidden_size
+        self.parts[0] = part_of(bias, 0, 0, size)
+        n = 1
         for i in range(self.slots.size):
             if self.slot_nodes[i] >= 0:
-                self._part(rows, self.offset + self.slot_nodes[i], i * self.hidden_size)
+                self.parts[n] = part_of(rows, self.offset + self.slot_nodes[i], i * size, size)
             else:
-                self._part(empty, i, 0)
+                self.parts[n] = part_of(empty, i, 0, size)
+            n += 1
         for i in range(self.label_slots.size):
-            self._part(labels, i * (self.n_labels + 2) + self.slot_labels[i], 0)
-        self._part(distances, self.distance, 0)
+            self.parts[n] = part_of(labels, i * (self.n_labels + 2) + self.slot_labels[i], 0, size)
+            n += 1
+        self.parts[n] = part_of(distances, self.distance, 0, size)
+        n += 1
         for i in range(self.n_flags):
             if self.active[i]:
-                self._part(flags, i, 0)
+                self.parts[n] = part_of(flags, i, 0, size)
+                n += 1
+        self.n_parts = n
 
     def _activate(self, s: State) -> None:
         """Fill the hidden layer: the sum of all parts; ReLU."""

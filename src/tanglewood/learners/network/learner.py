@@ -7,6 +7,7 @@ training follow the recipe of a small network that parses as well as a large one
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,10 +26,10 @@ from tanglewood.learners.calibration import best_temperature
 from tanglewood.learners.network.arcs import WORDS, ArcHead, ArcTarget, ArcTrainer, NetworkArcs, new_arc_parameters
 from tanglewood.learners.network.core import N_DISTANCES, N_FLAGS, NetworkCore, NetworkTrainer
 from tanglewood.ml.adam import Adam
+from tanglewood.ml.contexts import Contexts
 from tanglewood.ml.encoder import (
     OUTPUT,
     Batch,
-    Contexts,
     Encoder,
     Floats,
     Rng,
@@ -54,9 +55,11 @@ from tanglewood.treebank.sentence import Sentence
 # What the network embeds of a word: names of ml/word_features.py, and the widths of their vectors.
 EMBEDDED = {"lower": 64, "lemma": 64, "upos": 16, "xpos": 16, "feats": 32, "affixes": 32}
 SPARSE = tuple(f"embed.{feature}" for feature in EMBEDDED)
-PAGE = 128  # nodes whose products with the slots are computed together, and still lie in the cache when used
+# Most nodes, but for a longer sentence, whose products with the slots are computed together: they still lie in the
+# cache when used.
+PAGE = 128
+ARC_PAGE = 512  # likewise nodes whose arcs are scored together
 CALIBRATION: Shape = {"temperature": Real(least=1e-6), "calibrated": bool}  # settings of models that score arcs
-ARC_PAGE = 512  # nodes whose arcs are scored together
 KERNEL = (  # parameters whose gradients NetworkTrainer sums
     *("hidden.bias", "hidden.empty", "hidden.labels", "hidden.distance", "hidden.flags"),
     *("move.weight", "move.bias", "label.weight", "label.bias"),
@@ -205,8 +208,8 @@ class NetworkWorkspace:
         return self._core
 
     def _turn_page(self, begin: int, least: int) -> None:
-        """Compute the products with the slots of some nodes from ``begin`` on, at least until ``least``."""
-        end = max(least, min(begin + PAGE, len(self._contexts)))
+        """Compute the products with the slots of the nodes of whole sentences, at least from ``begin`` to ``least``."""
+        end = max(least, self._offsets[bisect_right(self._offsets, begin + PAGE) - 1])
         size = end - begin
         if size > len(self._page):
             self._page = np.empty((size, self._page.shape[1]), np.float32)

@@ -30,7 +30,8 @@ from tanglewood.learners.network.learner import (
     NetworkOptions,
     vocabulary_of,
 )
-from tanglewood.ml.encoder import OUTPUT, Contexts, Floats
+from tanglewood.ml.contexts import Contexts
+from tanglewood.ml.encoder import OUTPUT, Floats
 from tanglewood.ml.kernels import kernels_for
 from tanglewood.ml.vocabulary import Vocabulary
 from tanglewood.treebank.chunks import in_chunks
