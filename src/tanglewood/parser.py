@@ -17,7 +17,7 @@ from tanglewood.checks import PLAIN, Shape, Whole, check_settings
 from tanglewood.core.actions import SETTINGS as ACTION_SETTINGS
 from tanglewood.core.actions import Actions
 from tanglewood.core.beam import MOST_WIDTH
-from tanglewood.decoders import JOINT_SEARCHES, MOVE_SEARCHES, SEARCHES, make_decoder
+from tanglewood.decoders import JOINT_SEARCHES, MOVE_SEARCHES, SEARCHES, check_system, make_decoder
 from tanglewood.errors import ConfigError, ModelError, TanglewoodError, given
 from tanglewood.learners import learner_class
 from tanglewood.learners.base import Model
@@ -184,6 +184,8 @@ class Parser:
                 if search in searches:
                     what = f"search {search!r} is for models that score {scored}"
             raise ConfigError(f"{what}; this model {able.kind_in_words} and takes {', '.join(known)}")
+        if search in SEARCHES and SEARCHES[search].of_system:
+            check_system(search, self.model.actions.system)
         if not able.scores_arcs and (options.min_risk or options.max_length or options.show_search):
             raise ConfigError(
                 "min_risk, max_length and show_search are for models that score arcs; this one is transition-based"

@@ -17,6 +17,7 @@ from tanglewood.core.actions import Actions
 from tanglewood.core.beam import Beam
 from tanglewood.core.search import Search
 from tanglewood.core.state import State
+from tanglewood.learners.network.arcs import new_arc_parameters
 from tanglewood.learners.network.learner import NetworkModel, Sizes, new_parameters, vocabulary_of
 from tanglewood.ml import vectors_plain
 from tanglewood.ml.dense import dense_rows, lstm_forward_steps
@@ -213,8 +214,8 @@ def seeded_model(hidden):
     system = make_system("swap")
     actions = Actions(system, [f"l{number}" for number in range(21)], 0)
     vocabulary = vocabulary_of(toy_sentences(12, 1))
-    shapes = new_parameters(Sizes(32, 16, 2, hidden), vocabulary, system, actions.n_labels, Shapes())
-    return NetworkModel(actions, vocabulary, seeded(shapes, hidden))
+    moves = seeded(new_parameters(Sizes(32, 16, 2, hidden, arcs=False), vocabulary, actions, Shapes()), hidden)
+    return NetworkModel(actions, vocabulary, moves | seeded(new_arc_parameters(32, 21, Shapes()), 5))
 
 
 def scores_of(model):
@@ -239,6 +240,25 @@ def scores_of(model):
 def test_scores_are_the_same_on_every_machine_and_interpreted(monkeypatch, family, hidden):
     monkeypatch.setenv(VARIABLE, family)
     assert sha256(scores_of(seeded_model(hidden)).encode()).hexdigest() == SCORES[hidden]
+
+
+ARCS = "2b00d6b69816e0c38bfe31ca9b953faa46c142c3d14c33f9db3f00304b274c32"
+
+
+@pytest.mark.parametrize("family", available())
+def test_arcs_are_the_same_on_every_machine_and_interpreted(monkeypatch, family):
+    monkeypatch.setenv(VARIABLE, family)
+    sentences = toy_sentences(6, 2)
+    workspace = seeded_model(64).workspace(reproducible=True)
+    workspace.encode([words_of(sentence) for sentence in sentences])
+    found = []
+    for index, sentence in enumerate(sentences):
+        arcs = workspace.score(index)
+        heads = list(sentence.tree.heads[1:])
+        found += [score.hex() for row in arcs.scores[:, 1:].tolist() for score in row]
+        found += [chance.hex() for row in arcs.label_chances(heads).tolist() for chance in row]
+        found.append(arcs.tree_score(heads, [1] * len(heads)).hex())
+    assert sha256("\n".join(found).encode()).hexdigest() == ARCS
 
 
 TAGS = "35f68b231f3995b7abb0f8245bf4ef351b20bd28078ccddd66089d58d8cb2be5"

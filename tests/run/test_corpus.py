@@ -133,7 +133,7 @@ def test_a_batch_becomes_what_its_sentences_become(folder):
 
 def test_options_that_do_not_fit_are_refused_before_any_process_starts(folder):
     pipeline = load(folder / "model.tw")
-    for options in (ParseOptions(search="mst"), ParseOptions(beam=1, nbest=2)):
+    for options in (ParseOptions(search="lite"), ParseOptions(beam=1, nbest=2)):
         with pytest.raises(ConfigError):
             pipeline.worker(options)
     with pytest.raises(ConfigError, match="processes must be 1 or more"):

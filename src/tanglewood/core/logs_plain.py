@@ -13,6 +13,7 @@ SHIFT = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to a whole number
 
 def exp(x: float) -> float:
     """Return e^x; 0 from -745.13 down, infinity from 709.78 up."""
+    x = float(x)  # not one of NumPy's, which may have fewer digits
     if not x <= 709.78:
         return x if x != x else inf  # noqa: PLR0124 - not a number
     if x < -745.13:

@@ -79,6 +79,15 @@ def searches_of(system: TransitionSystem) -> list[str]:
     return [name for name, entry in SEARCHES.items() if not entry.of_system or name in system.exact_searches]
 
 
+def check_system(search: str, system: TransitionSystem) -> None:
+    """Raise ConfigError if a system has no such search over arcs."""
+    if search not in searches_of(system):
+        raise ConfigError(
+            f"there is no {search} search for {system.name}, only {' and '.join(searches_of(system))}; "
+            "`tanglewood info --json` says which systems have one"
+        )
+
+
 def make_decoder(
     search: str, system: TransitionSystem, *, max_words: int | None = None, max_bytes: int | None = MOST_MEMORY
 ) -> Decoder:
@@ -91,11 +100,7 @@ def make_decoder(
 
     if search not in SEARCHES:
         raise ConfigError(f"unknown search {search!r} for a graph-based model; choose from {', '.join(SEARCHES)}")
-    if search not in searches_of(system):
-        raise ConfigError(
-            f"there is no {search} search for {system.name}, only {' and '.join(searches_of(system))}; "
-            "`tanglewood info --json` says which systems have one"
-        )
+    check_system(search, system)
     entry = SEARCHES[search]
     decoder = entry.make(system)
     if entry.limited:

@@ -1,5 +1,7 @@
 cimport cython
-from tanglewood.core.logs cimport exp
+from tanglewood.core.logs cimport exp, log
+
+cdef double TINY
 
 @cython.locals(length=int, kind=int)
 cpdef int kind_of(int head, int word) noexcept nogil
@@ -16,3 +18,9 @@ cpdef add_kinds_back(const float[:, ::1] d_scores, float[::1] d_worth, float[:, 
 cpdef head_shares(const float[:, ::1] scores, float[:, ::1] shares)
 @cython.locals(size=int, head=int, word=int, mean=double)
 cpdef head_shares_back(const float[:, ::1] shares, const float[:, ::1] d_shares, float[:, ::1] d_scores)
+@cython.locals(row=Py_ssize_t, i=Py_ssize_t, top=float, total=double)
+cpdef softmax_rows(float[:, ::1] scores)
+@cython.locals(i=Py_ssize_t, total=double)
+cpdef double sum_of_tree(
+    const float[:, ::1] scores, const float[:, ::1] chances, const int[::1] heads, const int[::1] labels
+) except? -1

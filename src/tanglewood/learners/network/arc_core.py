@@ -1,5 +1,7 @@
 """The compiled part of the arc head: tables of scores and probabilities, ``[head, word]``, of one sentence.
 
+``float`` makes sums double in the interpreter too, as they are when compiled.
+
 What an arc is like besides its two nodes is one of `N_KINDS` kinds: its direction and length, or that it comes from 0.
 """
 
@@ -13,10 +15,11 @@ except ModuleNotFoundError:
     from tanglewood.core.uncompiled import cython
 
 if not cython.compiled:
-    from tanglewood.core.logs_plain import exp
+    from tanglewood.core.logs_plain import exp, log
 
 Table = Any  # an array of floats or ints
 N_LENGTHS = 8  # 1, 2, 3, 4, 5-6, 7-10, 11-20, more
+TINY = 1e-9  # added to probabilities before their logarithm is taken
 N_KINDS = 2 * N_LENGTHS + 1
 
 
@@ -101,9 +104,9 @@ def head_shares(scores: Table, shares: Table) -> None:
             total = 0.0
             for head in range(size):
                 shares[head, word] = exp(scores[head, word] - top) if head != word else 0.0
-                total += shares[head, word]
+                total += float(shares[head, word])
             for head in range(size):
-                shares[head, word] = shares[head, word] / total
+                shares[head, word] = float(shares[head, word]) / total
 
 
 def head_shares_back(shares: Table, d_shares: Table, d_scores: Table) -> None:
@@ -113,6 +116,35 @@ def head_shares_back(shares: Table, d_shares: Table, d_scores: Table) -> None:
         for word in range(1, size):
             mean = 0.0
             for head in range(size):
-                mean += shares[head, word] * d_shares[head, word]
+                mean += float(shares[head, word]) * d_shares[head, word]
             for head in range(size):
                 d_scores[head, word] += shares[head, word] * (d_shares[head, word] - mean)
+
+
+def softmax_rows(scores: Table) -> None:
+    """Turn the scores of each row into probabilities."""
+    with cython.nogil:
+        for row in range(scores.shape[0]):
+            top = scores[row, 0]
+            for i in range(1, scores.shape[1]):
+                top = max(top, scores[row, i])
+            total = 0.0
+            for i in range(scores.shape[1]):
+                scores[row, i] = exp(scores[row, i] - top)
+                total += float(scores[row, i])
+            for i in range(scores.shape[1]):
+                scores[row, i] = float(scores[row, i]) / total
+
+
+def sum_of_tree(scores: Table, chances: Table, heads: Table, labels: Table) -> float:
+    """Return the sum of the scores of a tree's arcs and of the logarithms of its labels' probabilities.
+
+    Heads and label numbers are those of words; words without a label (-1) add nothing for it.
+    """
+    total = 0.0
+    with cython.nogil:
+        for i in range(heads.shape[0]):
+            total += float(scores[heads[i], i + 1])
+            if labels[i] >= 0:
+                total += log(float(chances[i, labels[i]]) + TINY)
+    return total

@@ -24,6 +24,8 @@ from tanglewood.learners.network.arc_core import (
     head_shares,
     head_shares_back,
     label_layer,
+    softmax_rows,
+    sum_of_tree,
 )
 from tanglewood.ml.encoder import Floats, Ints, Rng, dropout_mask, glorot, normal
 from tanglewood.ml.kernels import Kernels, kernels_for
@@ -36,7 +38,6 @@ TURNS = 2
 FIRST_SHARE = np.float32(0.3)  # weight of the loss of the first scores by themselves
 LABEL_VOTE = 0.4  # how much the label that moves give an arc adds to its probability
 LOWEST = np.float32(-1e30)
-LEAST_CHANCE = np.float32(1e-9)  # of a label whose logarithm is taken
 
 
 def new_arc_parameters(n_word: int, n_labels: int, rng: Rng) -> dict[str, Floats]:
@@ -81,7 +82,8 @@ class ArcHead:
         """Return the scores of each sentence, ``[head, word]``; offsets say where each begins and the last one ends."""
         self._begin(rows, offsets)
         first = self._turn(0, *self._hidden(self._sums()))
-        second = self._turn(1, *self._hidden(self._sums() + self._likely(first) @ self.parameters["arc.again"]))
+        more = product(self.kernels, self._likely(first), self.parameters["arc.again"])
+        second = self._turn(1, *self._hidden(self._sums() + more))
         return [table + more for table, more in zip(first.tables, second.tables, strict=True)]
 
     def _begin(self, rows: Floats, offsets: Sequence[int]) -> None:
@@ -157,7 +159,9 @@ class NetworkArcs:
 
     def label_chances(self, heads: Sequence[int]) -> Floats:
         """Return the probabilities of the labels of words with these heads, one row a word."""
-        return softmax(self._head.labels(self._index, heads))
+        chances = self._head.labels(self._index, heads)
+        softmax_rows(chances)
+        return chances
 
     def best_labels(self, heads: Sequence[int], votes: Sequence[TreeVote] = ()) -> list[int]:
         """Return the best labels of words with these heads; a tree votes where it has the same head."""
@@ -182,9 +186,8 @@ class NetworkArcs:
 
     def tree_score(self, heads: Sequence[int], labels: Sequence[int]) -> float:
         """Return the score of a tree: the logarithm of its probability and those of its labels, less a constant."""
-        words = np.arange(len(heads))
-        chances = self.label_chances(heads)[words, labels]
-        return float(self.scores[heads, words + 1].sum() + np.log(np.maximum(chances, LEAST_CHANCE)).sum())
+        numbers = np.array([heads, labels], np.int32)
+        return sum_of_tree(self.scores, self.label_chances(heads), *numbers)
 
 
 class ArcTarget(NamedTuple):
@@ -315,7 +318,8 @@ class ArcTrainer(ArcHead):
         hidden, kinds = self._label_hidden(begins, heads, words)
         mask = dropout_mask(rng, hidden.shape, self.dropout)
         dropped = hidden * mask
-        errors = softmax(self._label_scores(dropped, heads))
+        errors = self._label_scores(dropped, heads)
+        softmax_rows(errors)
         self.loss += float((wanted - np.minimum(errors, wanted)).sum())
         self.n_decisions += len(wanted)
         errors -= wanted
@@ -328,14 +332,6 @@ class ArcTrainer(ArcHead):
         np.add.at(gradients["arc.label_kinds"], kinds, d_hidden)
         d_rows[words + begins, 2 * WIDTH : 2 * WIDTH + LABEL_WIDTH] = d_hidden  # every word has one head
         np.add.at(d_rows[:, 2 * WIDTH + LABEL_WIDTH :], heads + begins, d_hidden)
-
-
-def softmax(scores: Floats) -> Floats:
-    """Turn rows of scores into probabilities, in place."""
-    scores -= scores.max(1, keepdims=True)
-    np.exp(scores, out=scores)
-    scores /= scores.sum(1, keepdims=True)
-    return scores
 
 
 def _wanted(target: ArcTarget, size: int) -> Floats:
