@@ -12,7 +12,7 @@ from brute_trees import all_trees
 from tanglewood.core.actions import Actions
 from tanglewood.learners.base import Example, TreeVote
 from tanglewood.learners.network import arcs
-from tanglewood.learners.network.arc_core import N_KINDS, kind_of
+from tanglewood.learners.network.arc_core import N_KINDS, kind_of, voted_labels
 from tanglewood.learners.network.arcs import WORDS, ArcHead, ArcTarget, ArcTrainer, NetworkArcs, new_arc_parameters
 from tanglewood.learners.network.learner import NetworkLearner, NetworkOptions, vocabulary_of
 from tanglewood.ml.kernels import kernels_for
@@ -242,3 +242,22 @@ def test_the_encoder_learns_from_both_heads(monkeypatch, layers):
         np.testing.assert_allclose(gradient, sum(parts), atol=1e-5, err_msg=name)
         assert len(parts) == 2 or name.startswith(("arc.", "hidden.", "move.", "label."))
         assert np.abs(gradient).max() > 0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_votes_for_labels_are_added_to_their_probabilities(seed):
+    rng = np.random.default_rng(seed)
+    n, n_labels, trees = 6, 4, int(rng.integers(0, 4))
+    scores = rng.normal(0, 1, (n, n_labels)).astype(np.float32)
+    own = rng.integers(0, 3, n).astype(np.int32)
+    heads = rng.integers(0, 3, (trees, n)).astype(np.int32)
+    labels = rng.integers(-1, n_labels, (trees, n)).astype(np.int32)
+    weights = rng.random(trees).astype(np.float32)
+    wanted = np.exp(log_softmax(scores.astype(float)))
+    for tree in range(trees):
+        for word in range(n):
+            if heads[tree, word] == own[word] and labels[tree, word] >= 0:
+                wanted[word, labels[tree, word]] += weights[tree]
+    best = np.full(n, -1, np.int32)
+    voted_labels(scores, own, heads, labels, weights, best)
+    assert best.tolist() == wanted.argmax(1).tolist()

@@ -24,3 +24,12 @@ cpdef softmax_rows(float[:, ::1] scores)
 cpdef double sum_of_tree(
     const float[:, ::1] scores, const float[:, ::1] chances, const int[::1] heads, const int[::1] labels
 ) except? -1
+@cython.locals(tree=Py_ssize_t, word=Py_ssize_t)
+cpdef add_votes(float[:, ::1] scores, const int[:, ::1] heads, const float[::1] weights)
+@cython.locals(tree=Py_ssize_t, word=Py_ssize_t, i=Py_ssize_t, chosen=int, differs=bint, total=double, top=float)
+cpdef voted_labels(
+    float[:, ::1] scores, const int[::1] own, const int[:, ::1] heads, const int[:, ::1] labels,
+    const float[::1] weights, int[::1] best,
+)
+@cython.locals(i=Py_ssize_t, best=int)
+cdef int _largest(float[:, ::1] scores, Py_ssize_t row) noexcept nogil

@@ -148,3 +148,47 @@ def sum_of_tree(scores: Table, chances: Table, heads: Table, labels: Table) -> f
             if labels[i] >= 0:
                 total += log(float(chances[i, labels[i]]) + TINY)
     return total
+
+
+def add_votes(scores: Table, heads: Table, weights: Table) -> None:
+    """Add the weights of trees, given by the heads of words, one row a tree, to the scores of their arcs."""
+    with cython.nogil:
+        for tree in range(heads.shape[0]):
+            for word in range(heads.shape[1]):
+                scores[heads[tree, word], word + 1] += weights[tree]
+
+
+def voted_labels(scores: Table, own: Table, heads: Table, labels: Table, weights: Table, best: Table) -> None:
+    """Write the best label of each word, by its probability and the weights of the trees that give it this label.
+
+    ``own`` are the heads of words; a tree counts where it has the same head. Scores (one row a word) are changed.
+    """
+    with cython.nogil:
+        for word in range(scores.shape[0]):
+            chosen = _largest(scores, word)
+            differs = False
+            for tree in range(heads.shape[0]):
+                if heads[tree, word] == own[word] and labels[tree, word] >= 0 and labels[tree, word] != chosen:
+                    differs = True
+            if differs:  # otherwise votes change nothing, and probabilities are not needed
+                total = 0.0
+                top = scores[word, chosen]
+                for i in range(scores.shape[1]):
+                    scores[word, i] = exp(scores[word, i] - top)
+                    total += float(scores[word, i])
+                for i in range(scores.shape[1]):
+                    scores[word, i] = float(scores[word, i]) / total
+                for tree in range(heads.shape[0]):
+                    if heads[tree, word] == own[word] and labels[tree, word] >= 0:
+                        scores[word, labels[tree, word]] += weights[tree]
+                chosen = _largest(scores, word)
+            best[word] = chosen
+
+
+def _largest(scores: Table, row: int) -> int:
+    """Return the place of the largest number in a row; of equals the first."""
+    best = 0
+    for i in range(1, scores.shape[1]):
+        if scores[row, i] > scores[row, best]:
+            best = i
+    return best

@@ -21,11 +21,13 @@ from tanglewood.learners.network.arc_core import (
     N_KINDS,
     add_kinds,
     add_kinds_back,
+    add_votes,
     head_shares,
     head_shares_back,
     label_layer,
     softmax_rows,
     sum_of_tree,
+    voted_labels,
 )
 from tanglewood.ml.encoder import Floats, Ints, Rng, dropout_mask, glorot, normal
 from tanglewood.ml.kernels import Kernels, kernels_for
@@ -165,23 +167,21 @@ class NetworkArcs:
 
     def best_labels(self, heads: Sequence[int], votes: Sequence[TreeVote] = ()) -> list[int]:
         """Return the best labels of words with these heads; a tree votes where it has the same head."""
-        if not votes:
-            return self._head.labels(self._index, heads).argmax(1).tolist()  # type: ignore[no-any-return]
-        chances = self.label_chances(heads)
-        own = np.asarray(heads)
-        for vote in votes:
-            labels = np.asarray(vote.labels)
-            same = np.flatnonzero((own == vote.heads) & (labels >= 0))
-            chances[same, labels[same]] += np.float32(LABEL_VOTE * vote.weight)
-        best: list[int] = chances.argmax(1).tolist()
-        return best
+        scores = self._head.labels(self._index, heads)
+        own = np.asarray(heads, np.int32)
+        best = np.empty(len(own), np.int32)
+        shape = (len(votes), len(own))
+        others = np.array([vote.heads for vote in votes], np.int32).reshape(shape)
+        labels = np.array([vote.labels for vote in votes], np.int32).reshape(shape)
+        weights = np.array([LABEL_VOTE * vote.weight for vote in votes], np.float32)
+        voted_labels(scores, own, others, labels, weights, best)
+        return best.tolist()
 
     def with_votes(self, votes: Sequence[TreeVote], worth: float) -> Floats:
         """Return the scores with the weights of trees, times what they are worth, added to those of their arcs."""
         scores = self.scores.copy()
-        words = np.arange(1, len(scores))
-        for vote in votes:
-            scores[vote.heads, words] += np.float32(worth * vote.weight)
+        weights = np.array([worth * vote.weight for vote in votes], np.float32)
+        add_votes(scores, np.array([vote.heads for vote in votes], np.int32), weights)
         return scores
 
     def tree_score(self, heads: Sequence[int], labels: Sequence[int]) -> float:
