@@ -191,14 +191,14 @@ def fake_scores(monkeypatch, las):
 
 
 @pytest.mark.parametrize(("las", "best"), [([50, 70, 60], 2), ([50, 40, 30], 1), ([50, 60, 70], 3), ([50, 50, 50], 1)])
-def test_the_best_epoch_on_dev_is_kept_and_of_equals_the_first(monkeypatch, tmp_path, las, best):
+def test_the_best_epoch_on_dev_is_kept_and_of_equals_the_first(monkeypatch, las, best):
     fake_scores(monkeypatch, las)
     run = training(dev=toy_sentences(2, seed=3), settings={"epochs": 3})
     after = []
     for progress in run.run():
         assert progress.scores.las == las[progress.epoch - 1]
         assert progress.is_best == (progress.parser.description["epoch"] == progress.epoch)
-        after.append(bytes_of(progress.parser, tmp_path))
+        after.append({name: bytes(values) for name, values in progress.parser.model.arrays().items()})
     assert progress.parser.description["epoch"] == best
     assert progress.parser.description["dev"] == {"las": las[best - 1], "uas": las[best - 1]}
     assert after[-1] == after[best - 1]

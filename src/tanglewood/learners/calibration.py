@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from math import log
 
 from tanglewood.decoders.base import Decoder, Scores, words_in
 
-TINY = 1e-9  # added to probabilities before their logarithm is taken
+BINS = 15  # of equal width, as in measure/calibration.py
+FARTHEST = 6  # most powers of 2 from 1
 
 
-def at_temperature(scores: Scores, temperature: float) -> memoryview[float]:
+def at_temperature(scores: Scores, temperature: float) -> Scores:
     """Return a table of scores divided by a temperature."""
+    if not isinstance(scores, memoryview):  # but an array of NumPy
+        return scores / temperature
     size = words_in(scores) + 1
     factor = 1 / temperature
     flat = array("f", [factor * score for score in memoryview(scores).cast("B").cast("f")])
@@ -20,15 +22,25 @@ def at_temperature(scores: Scores, temperature: float) -> memoryview[float]:
 
 
 def best_temperature(decoder: Decoder, scored: Sequence[tuple[Scores, Sequence[int]]]) -> float:
-    """Return the temperature that makes gold heads (indexed by node) of held-out sentences most probable."""
+    """Return the temperature at which the probabilities of heads say best how many of them are right.
 
-    def likelihood(temperature: float) -> float:
-        total = 0.0
-        for scores, heads in scored:
+    That is where the expected calibration error of the best trees of held-out sentences, whose gold heads (indexed by
+    node) are known, is smallest. The temperature that makes gold heads most probable is higher: a few words of which
+    the model is sure, and wrong, weigh most there, and all others get too little confidence.
+    """
+    found = [(scores, decoder.best(scores).heads, gold) for scores, gold in scored]
+
+    def error(temperature: float) -> float:
+        gaps = [0.0] * BINS  # confidence less right heads, summed up by confidence
+        for scores, heads, gold in found:
             marginals = decoder.marginals(at_temperature(scores, temperature))
-            total += sum(log(marginals[head, word] + TINY) for word, head in enumerate(heads) if word)
-        return total
+            for word in range(1, len(heads)):
+                confidence = marginals[heads[word], word]
+                gaps[min(int(BINS * confidence), BINS - 1)] += confidence - (heads[word] == gold[word])
+        return sum(map(abs, gaps))
 
-    best = max(range(-2, 7), key=lambda power: likelihood(2.0**-power))
-    near: list[float] = [2.0 ** -(best + step / 4) for step in range(-3, 4)]
-    return max(near, key=likelihood)
+    power, least = 0.0, error(1.0)
+    for step in (1.0, -1.0, 0.25, -0.25):  # by factors of 2 as long as that helps, then by smaller ones
+        while abs(power + step) <= FARTHEST and (other := error(2 ** (power + step))) < least:
+            power, least = power + step, other
+    return float(2**power)

@@ -35,7 +35,7 @@ from tanglewood.treebank.tag_candidates import KEY
 from tanglewood.treebank.tree import Tree
 
 RARE_ARCS = 50  # fewer non-projective arcs than this are hard to learn
-CALIBRATED_ON = 60  # sentences of dev on which graph-based models are calibrated
+CALIBRATED_ON = 500  # sentences of dev, most, on which models of arcs are calibrated
 TRAINING_BYTES = 64 << 20  # for a sentence whose chart takes more, learn from the best of all trees instead
 RARE_LABEL = 5  # likewise, occurrences of a decorated label
 
@@ -228,8 +228,6 @@ class Training:
                 parsed = parser.parse_all(self.dev, beam=self.config.dev_beam, threads=threads)
                 scores = evaluate(self.dev, parsed)
                 is_best = self.best is None or scores.las > self.best[0]
-            if is_best and scores is not None and parser.model.capabilities.scores_arcs:
-                self._calibrate(parser)
             if is_best:
                 described = {**self.description, "epoch": self.epoch}
                 if scores is not None:
@@ -239,17 +237,23 @@ class Training:
                         described["dev"][column] = round(getattr(scores, column), 4)
                 self.best = (0.0 if scores is None else scores.las, self._parser(parser.model, described))
             assert self.best is not None
+            if self.epoch == self.options.epochs:
+                self.best_parser()
             seconds = time.perf_counter() - began
             yield Progress(self.epoch, self.options.epochs, loss, seconds, scores, is_best, self.best[1])
 
     def best_parser(self) -> Parser:
-        """Return the best parser so far; without a dev set the last one."""
+        """Return the best parser so far, calibrated on dev; without a dev set the last one."""
         if self.best is None:
             raise ConfigError("nothing was learnt")
-        return self.best[1]
+        parser = self.best[1]
+        able = parser.model.capabilities
+        if self.dev and able.scores_arcs and not able.calibrated:
+            self._calibrate(parser)
+        return parser
 
     def _calibrate(self, parser: Parser) -> None:
-        """Calibrate a graph-based model on dev."""
+        """Calibrate a model of arcs on dev."""
         sentences = self.dev[:CALIBRATED_ON]
         trees = [sentence.tree for sentence in sentences]
         others: Sequence[StackedTree | None] = [None] * len(trees)
