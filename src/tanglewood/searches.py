@@ -21,7 +21,7 @@ from tanglewood.core.state import State
 from tanglewood.decoders import MOST_MEMORY, SEARCHES, make_decoder, make_summing_decoder
 from tanglewood.decoders.base import Decoder, Scores, score_table, words_in
 from tanglewood.decoders.crossing import CautiousDecoder
-from tanglewood.decoders.limits import table_memory, too_long
+from tanglewood.decoders.limits import MOST_ARC_WORDS, table_memory, too_long
 from tanglewood.errors import ConfigError, LimitError
 from tanglewood.learners.base import ArcScores, Model, StackedTree, TreeVote
 from tanglewood.learners.calibration import at_temperature
@@ -32,7 +32,6 @@ from tanglewood.transforms.pseudo_projective import Scheme, deprojectivize
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tree import Tree
 
-MOST_ARC_WORDS = 1000  # of a sentence: tables of arcs grow with the square of its length
 # How much the votes of all trees of the beam together, or of the greedy tree, add to the score of an arc; what share
 # the log-probabilities of arcs and labels have in rescoring. Chosen on dev sets.
 BEAM_VOTE, GREEDY_VOTE, ARCS_SHARE = 2.0, 0.7, 0.6

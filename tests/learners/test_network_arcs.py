@@ -261,3 +261,24 @@ def test_votes_for_labels_are_added_to_their_probabilities(seed):
     best = np.full(n, -1, np.int32)
     voted_labels(scores, own, heads, labels, weights, best)
     assert best.tolist() == wanted.argmax(1).tolist()
+
+
+def test_nothing_is_learnt_about_the_arcs_of_very_long_sentences(monkeypatch):
+    sentences = toy_sentences(8)
+    labels, examples = examples_of(sentences)
+    system = make_system("swap", single_root=True)
+    actions = Actions(system, labels, labels.index("root"))
+    limit = sorted(len(example.words) for example in examples)[4]
+    gradients = []
+    for some, most in ((examples, limit), ([e for e in examples if len(e.words) <= limit], 1000), (examples, 0)):
+        monkeypatch.setattr("tanglewood.learners.network.learner.MOST_ARC_WORDS", most)
+        monkeypatch.setattr("tanglewood.learners.network.learner.random_batches", lambda n, *_: [range(len(n))])
+        options = NetworkOptions(moves=False, **NO_DROPOUT).resolved(100)
+        learner = NetworkLearner(actions, vocabulary_of(sentences), options, 1)
+        learner._adam = Recorder(learner._parameters)
+        learner.epoch(some, None)
+        gradients.append(learner._adam.gradients)
+    for name, gradient in gradients[0].items():
+        np.testing.assert_allclose(gradient, gradients[1][name], atol=1e-6, err_msg=name)
+        assert np.abs(gradient).max() > 0
+        assert not gradients[2][name].any()

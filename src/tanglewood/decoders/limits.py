@@ -6,6 +6,8 @@ from tanglewood.decoders.base import Decoded, Decoder, Scores, words_in
 from tanglewood.decoders.spanning import SpanningTree
 from tanglewood.errors import LimitError
 
+MOST_ARC_WORDS = 1000  # of a sentence whose arcs a network scores: tables of arcs grow with the square of its length
+
 
 def table_memory(n: int, *, sums: bool = False) -> int:
     """Return the bytes of the tables of n words: scores and labels, the best of all trees, maybe sums."""

@@ -129,7 +129,7 @@ class ArcModel(TableModel):
         return {"stacked": self.stacked, "temperature": self.temperature, "calibrated": self.calibrated}
 
     def calibrate(self, examples: Sequence[Example]) -> None:
-        """Find the temperature that makes the gold heads of held-out examples most probable."""
+        """Find the temperature at which the probabilities of held-out heads say best how many are right."""
         decoder = SpanningTree(single_root=self.actions.system.single_root)
         workspace = self.workspace()
         stacked = [example.stacked for example in examples if example.stacked is not None]

@@ -19,6 +19,7 @@ from tanglewood.core.actions import Actions
 from tanglewood.core.oracle import Oracle
 from tanglewood.core.search import MoveScorer, Search
 from tanglewood.core.system import TransitionSystem
+from tanglewood.decoders.limits import MOST_ARC_WORDS
 from tanglewood.decoders.spanning import SpanningTree
 from tanglewood.errors import ConfigError
 from tanglewood.learners.base import Capabilities, Example, quiet
@@ -248,7 +249,8 @@ class NetworkModel:
         return NetworkWorkspace(self, reproducible=reproducible)
 
     def calibrate(self, examples: Sequence[Example]) -> None:
-        """Find the temperature that makes the gold heads of held-out examples most probable."""
+        """Find the temperature at which the probabilities of held-out heads say best how many are right."""
+        examples = [example for example in examples if len(example.words) <= MOST_ARC_WORDS]
         workspace = self.workspace()
         workspace.encode([example.words for example in examples])
         scored = [(workspace.score(index).scores, example.heads) for index, example in enumerate(examples)]
@@ -370,9 +372,7 @@ class NetworkLearner:
             d_rows = self._learn_moves(self._moves, contexts @ self._parameters[OUTPUT], batch, examples, teacher)
             d_contexts += self._encoder.output_back(OUTPUT, d_rows, self._gradients)
         if self._arcs is not None:
-            rows = contexts @ self._parameters[WORDS]
-            targets = [self._arc_target(example) for example in examples]
-            d_rows = self._arcs.learn(rows, [*batch.offsets, len(rows)], targets, self._rng)
+            d_rows = self._learn_arcs(self._arcs, contexts @ self._parameters[WORDS], batch, examples)
             d_contexts += self._encoder.output_back(WORDS, d_rows, self._gradients)
         for name, numbers, gradients in self._encoder.backward(d_contexts, self._gradients):
             self._adam.update_rows(name, numbers, gradients)
@@ -392,6 +392,17 @@ class NetworkLearner:
         d_rows /= n_words
         for name in KERNEL:
             self._gradients[name] /= n_words
+        return d_rows
+
+    def _learn_arcs(self, trainer: ArcTrainer, rows: Floats, batch: Batch, examples: Sequence[Example]) -> Floats:
+        """Write the gradients of the parameters of arcs; return that of the rows. Very long sentences are left out."""
+        d_rows = np.zeros_like(rows)
+        lengths = [length if length <= MOST_ARC_WORDS + 1 else 0 for length in batch.lengths]
+        if any(lengths):
+            learnt = np.repeat(np.array(lengths) > 0, batch.lengths)
+            targets = [self._arc_target(example) for example, length in zip(examples, lengths, strict=True) if length]
+            offsets = [0, *np.cumsum([length for length in lengths if length]).tolist()]
+            d_rows[learnt] = trainer.learn(rows[learnt], offsets, targets, self._rng)
         return d_rows
 
     def _arc_target(self, example: Example) -> ArcTarget:

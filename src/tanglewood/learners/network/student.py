@@ -17,6 +17,7 @@ import numpy as np
 
 from tanglewood.core.actions import Actions
 from tanglewood.core.oracle import Oracle
+from tanglewood.decoders.limits import MOST_ARC_WORDS
 from tanglewood.decoders.spanning import SpanningTree
 from tanglewood.errors import ConfigError
 from tanglewood.learners.base import Example, Model, StackedTree
@@ -98,6 +99,9 @@ def arc_targets(
             workspace.encode([example.words for _, example in chunk])
         for index, (place, example) in enumerate(chunk):
             n = len(example.words)
+            if not n_teachers or n > MOST_ARC_WORDS:  # nothing is learnt about the arcs of longer sentences
+                targets.append(ArcTarget(example.heads, example.labels))
+                continue
             arcs = [workspace.score(index) for workspace in workspaces]
             chances = np.zeros((n + 1, n + 1), np.float32)
             for scored in arcs:
@@ -106,9 +110,6 @@ def arc_targets(
                 chances += said
             for trees in votes:
                 chances[trees[place].heads[1:], np.arange(1, n + 1)] += 1
-            if not n_teachers:
-                targets.append(ArcTarget(example.heads, example.labels))
-                continue
             chances /= n_teachers
             heads = example.heads or decoder.best(np.log(chances + TINY)).heads
             labels = np.zeros((n, len(actions.labels)), np.float32)
