@@ -124,7 +124,10 @@ def test_confidence_is_the_share_of_all_trees_that_have_the_head(joint, short, s
     if search in ("exact", "lite"):
         pytest.skip("swap has no such search")
     for sentence in short[:6]:
-        scores = np.array(arcs_of(joint, sentence).scores) / joint.model.temperature
+        scores = np.array(arcs_of(joint, sentence).scores)
+        if search == "vote":  # the votes count for confidence, too
+            scores[heads_of(joint, sentence, search="greedy"), range(1, len(sentence) + 1)] += searches.GREEDY_VOTE
+        scores /= joint.model.temperature
         (parsed,) = joint.parse_all([sentence], search=search, confidence=True)
         (plain,) = joint.parse_all([sentence], search=search)
         assert parsed.tree == plain.tree
@@ -187,6 +190,22 @@ def test_in_long_sentences_moves_have_to_do(joint, monkeypatch, search, limit):
         assert sentence.tree == (by_moves if is_long else by_both).tree
         comment = f"search = {moves} instead of {search}: {len(sentence)} words are beyond the limit"
         assert (comment in sentence.comments) == is_long
+
+
+def test_votes_of_a_beam_count_less_for_confidence(joint, short):
+    for sentence in short[:6]:
+        worker = joint.worker(ParseOptions(search="beam", beam=8))
+        worker._encode([sentence])
+        derivations = worker._derivations(sentence, 0, every=True)
+        scores = np.array(arcs_of(joint, sentence).scores)
+        for one, share in zip(derivations, searches.shares_of(derivations), strict=True):
+            scores[one.heads, range(1, len(sentence) + 1)] += searches.GREEDY_VOTE * share
+        (parsed,) = joint.parse_all([sentence], accurate=True, confidence=True)
+        trees = [heads for heads in all_trees(len(sentence)) if heads.count(0) == 1]
+        weights = [math.exp(value(scores / joint.model.temperature, heads)) for heads in trees]
+        for word, (head, misc) in enumerate(zip(parsed.tree.heads[1:], parsed.misc, strict=True)):
+            share = sum(w for w, heads in zip(weights, trees, strict=True) if heads[word] == head) / sum(weights)
+            assert float(misc.removeprefix("Confidence=")) == pytest.approx(share, abs=2e-4)
 
 
 def test_labels_of_moves_count_only_where_heads_agree(joint, monkeypatch):

@@ -161,7 +161,7 @@ class ArcWorker(ParserWorker):
 
     def _parse(self, sentence: Sentence, index: int) -> Iterator[Sentence]:
         arcs = self._workspace.score(index)
-        found = self._decoding.decode(arcs, arcs.scores, self._workspace.temperature)
+        found = self._decoding.decode(arcs.scores, self._workspace.temperature)
         parsed = sentence.with_tree(self._tree(found.heads, arcs.best_labels(found.heads)))
         yield self._described(parsed, self._decoding, found)
 
@@ -192,11 +192,12 @@ class Decoding:
         """Return the bytes of the tables of n words for the best of all trees, and for sums if they are asked for."""
         return table_memory(n, sums=self.options.confidence or self.options.min_risk)
 
-    def decode(self, arcs: ArcScores, scores: Scores, temperature: float) -> DecodedArcs:
-        """Return the best tree by some scores, maybe with votes; confidence is by the scores of the arcs themselves."""
+    def decode(self, scores: Scores, temperature: float, believed: Scores | None = None) -> DecodedArcs:
+        """Return the best tree by some scores; probabilities are by ``believed``, if these are other scores."""
+        believed = scores if believed is None else believed
         marginals = None
         if self.options.confidence or self.options.min_risk:
-            marginals = self._sums.marginals(at_temperature(arcs.scores, temperature))
+            marginals = self._sums.marginals(at_temperature(believed, temperature))
         if marginals is not None and self.options.min_risk:
             n = len(marginals) - 1
             scores = score_table(n)
@@ -404,13 +405,15 @@ class JointWorker(MoveWorker):
 
     def _decoded(self, sentence: Sentence, arcs: ArcScores, derivations: Sequence[Derivation]) -> Sentence:
         """Return the sentence with the best tree by the scores of arcs, to which derivations add their votes."""
-        scores = arcs.scores
+        scores = believed = arcs.scores
         votes: list[TreeVote] = []
         if derivations:
             shares = shares_of(derivations)
             votes = [TreeVote(one.heads, one.labels, share) for one, share in zip(derivations, shares, strict=True)]
-            scores = arcs.with_votes(votes, BEAM_VOTE if self._wide else GREEDY_VOTE)
-        found = self._decoding.decode(arcs, scores, self._workspace.temperature)
+            scores = believed = arcs.with_votes(votes, BEAM_VOTE if self._wide else GREEDY_VOTE)
+            if self._wide and self.options.confidence:  # a beam is surer than it should be
+                believed = arcs.with_votes(votes, GREEDY_VOTE)
+        found = self._decoding.decode(scores, self._workspace.temperature, believed)
         tree = self._tree(found.heads, arcs.best_labels(found.heads, votes))
         tagged = self._tagged(sentence, derivations[0].tags) if derivations else sentence
         return self._described(tagged.with_tree(tree), self._decoding, found)
