@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from itertools import islice
 
 import numpy as np
 import pytest
 
+import tanglewood as tw
 from brute_trees import all_trees, is_nonprojective
+from exhaustive import COMPILED
 from tanglewood import searches
 from tanglewood.decoders import JOINT_SEARCHES, MOVE_SEARCHES, SEARCHES
 from tanglewood.errors import ConfigError
@@ -116,6 +119,8 @@ def test_rescoring_takes_the_tree_of_the_beam_that_both_heads_find_best(joint, s
         changed += best is not derivations[0]
         ranked = list(joint.parse_all([sentence], search="rescore", nbest=3))
         assert ranked[0].tree == parsed.tree
+        as_data = joint.worker(ParseOptions(search="rescore", nbest=3)).nbest(sentence)
+        assert [tree for tree, _ in as_data] == [one.tree for one in ranked]
     assert changed, "rescoring changed nothing: nothing is tested"
 
 
@@ -255,3 +260,18 @@ def test_a_calibrated_model_remembers_its_temperature(tmp_path):
     parser.save(tmp_path / "model.tw")
     loaded = Parser.load(tmp_path / "model.tw")
     assert (loaded.model.temperature, loaded.model.calibrated) == (parser.model.temperature, True)
+
+
+@pytest.mark.skipif(not COMPILED, reason="learns from longer sentences")
+@pytest.mark.parametrize("name", ["Ancient_Greek-AGDT", "Basque-CoNLL2007"])
+def test_trees_have_several_roots_where_those_of_the_treebank_do(shared, name):
+    """Many words below 0 are learnt by the sum over all trees, and found by every search."""
+    (path,) = (shared / "treebanks" / name).glob("train.conll*")
+    train = [sentence for sentence in islice(tw.read(path), 400) if 1 < len(sentence) <= 20]
+    several = sum(len(sentence.tree.roots()) > 1 for sentence in train)
+    assert several > len(train) / 10
+    parser = train_parser(train, settings={"epochs": 8})
+    assert parser.description["single_root"] is False
+    for search in ("vote", "mst", "eisner", "rescore"):
+        found = sum(len(sentence.tree.roots()) > 1 for sentence in parser.parse_all(train[:100], search=search))
+        assert found > 10, search

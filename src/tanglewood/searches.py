@@ -280,8 +280,12 @@ class MoveWorker(ParserWorker):
     def nbest(self, sentence: Sentence) -> list[tuple[Tree, float]]:
         """Return the best trees of a sentence, each with the logarithm of its probability."""
         self._encode([sentence])
-        found = self._different(self._derivations(sentence, 0, every=True))
+        found = self._different(self._best_first(sentence, 0))
         return [(tree, one.score) for tree, one in found[: self.options.nbest]]
+
+    def _best_first(self, sentence: Sentence, index: int) -> list[Derivation]:
+        """Return every derivation that the search has found."""
+        return self._derivations(sentence, index, every=True)
 
     def _derivations(self, sentence: Sentence, index: int, *, every: bool) -> list[Derivation]:
         """Return the best derivation or, from a beam, every one, best first.
@@ -381,19 +385,24 @@ class JointWorker(MoveWorker):
         if not self._fits(len(sentence)):
             yield from self._by_moves(sentence, index)
             return
+        derivations = [] if options.search in SEARCHES else self._best_first(sentence, index)
         arcs = self._workspace.score(index)
-        over_arcs = options.search in SEARCHES
-        derivations = [] if over_arcs else self._derivations(sentence, index, every=self._wide)
-        if over_arcs or options.search == "vote":
+        if options.search in SEARCHES or options.search == "vote":
             yield self._decoded(sentence, arcs, derivations)
             return
-        if options.search == "rescore":
-            derivations = sorted(derivations, key=lambda one: -self._joint_score(one, arcs))
         for place, (tree, one) in enumerate(self._different(derivations)[: options.nbest], 1):
             parsed = self._ranked(sentence, tree, one, place)
             if options.confidence:
                 parsed = with_confidence(parsed, self._decoding.chances(arcs, one.heads, self._workspace.temperature))
             yield parsed
+
+    def _best_first(self, sentence: Sentence, index: int) -> list[Derivation]:
+        """Return every derivation, in the order of both heads if they are to be rescored."""
+        derivations = self._derivations(sentence, index, every=True)
+        if self.options.search != "rescore" or not self._fits(len(sentence)):
+            return derivations
+        arcs = self._workspace.score(index)
+        return sorted(derivations, key=lambda one: -self._joint_score(one, arcs))
 
     def _by_moves(self, sentence: Sentence, index: int) -> Iterator[Sentence]:
         """Parse a sentence that is too long for the scores of arcs."""
