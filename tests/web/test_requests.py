@@ -257,6 +257,7 @@ def test_whatever_is_sent_is_answered_or_refused_but_never_fails(client, data, p
             "beam": st.integers(1, 4),
             "nbest": st.integers(1, 4),
             "confidence": st.booleans(),
+            "accurate": st.booleans(),
         },
     )
 )

@@ -170,7 +170,7 @@ class Playground:
             value = getattr(request, name) or 0
             if value > most:
                 raise Problem(422, f"{name} is {value}; it may be up to {most}", field=name)
-        return Search(request.beam, request.nbest, request.confidence)
+        return Search(request.beam, request.nbest, request.confidence, request.accurate)
 
     def _read(self, request: Source, deadline: Deadline) -> list[list[Sentence]]:
         """Return the sentences of each text, tagged if the text is raw; limits count over all."""
@@ -272,7 +272,7 @@ def _source(request: Source) -> str:
 
 def _asked(search: Search) -> str | None:
     """Return the first field of a request that says how to search, if there is one."""
-    return next((name for name in ("nbest", "beam", "confidence") if getattr(search, name)), None)
+    return next((name for name in ("nbest", "beam", "confidence", "accurate") if getattr(search, name)), None)
 
 
 def _watched(items: Iterable[Item], deadline: Deadline) -> Iterator[Item]:

@@ -64,8 +64,11 @@ class ParseRequest(Source):
     ] = None
     beam: Annotated[
         Positive | None,
-        Meta(description="width of the beam, 1 being greedy search; by default the one of the command parse"),
+        Meta(description="width of the beam, 1 being the best moves alone; by default the one of the command parse"),
     ] = None
+    accurate: Annotated[
+        bool, Meta(description="whether to take a beam where there can be one: better trees, more slowly")
+    ] = False
     nbest: Annotated[
         Positive | None,
         Meta(description="how many trees a sentence gets, with their log-probabilities (transition-based models)"),

@@ -19,11 +19,12 @@ TOGETHER = 500  # words that are parsed between two looks at the clock
 
 
 class Search(NamedTuple):
-    """How to search for trees: the width of the beam, how many trees to return, and whether with confidence."""
+    """How to search for trees: the width of the beam, how many trees to return, with confidence or not, how well."""
 
     beam: int | None = None
     nbest: int | None = None
     confidence: bool = False
+    accurate: bool = False
 
 
 class Parsed(NamedTuple):
@@ -71,7 +72,7 @@ class Model:
         search = search or Search()
         # A single tree comes without its log-probability, so two are asked for.
         nbest = max(search.nbest, 2) if search.nbest else 1
-        options = ParseOptions(beam=search.beam, nbest=nbest, confidence=search.confidence)
+        options = ParseOptions(beam=search.beam, nbest=nbest, confidence=search.confidence, accurate=search.accurate)
         worker = self.pipeline.worker(options).parser
         return (_parsed(found, search) for some in in_chunks(sentences, most=TOGETHER) for found in worker.parse(some))
 
