@@ -334,6 +334,9 @@ def test_only_networks_of_the_same_system_and_labels_can_be_asked(tiny):
     assert not can_ask("arc-standard")
     assert not can_ask(names=labels[1:])
     assert not can_ask(names=[*labels, "more"])
+    options = NetworkOptions(moves=False).resolved(9)  # of arcs alone
+    learnt = NetworkLearner(actions, vocabulary, options, 1)
+    assert not StudentLearner.can_ask(NetworkModel(actions, vocabulary, learnt._parameters), actions)
 
 
 def test_without_a_teacher_there_is_no_student(tiny):

@@ -11,6 +11,7 @@ from brute_trees import arc_degrees_2007, crossing_pairs, is_nonprojective, proj
 from exhaustive import (
     COMPILED,
     ORACLES,
+    VARIANTS,
     WITH_A_HOLE,
     Heads,
     bind,
@@ -55,6 +56,15 @@ def follow(system: TransitionSystem, oracle: Oracle, n: int) -> tuple[State, lis
 
 
 # Every system. ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "options"), VARIANTS, ids=[label_of(*row) for row in VARIANTS])
+def test_projective_systems_reach_no_tree_with_crossing_arcs_and_others_do(name, options):
+    system = make_system(name, **options)
+    n = 5 if "reduces" in options else 4  # arcs that skip two subtrees need more words to cross
+    found = reached(name, tuple(options.items()), False, n)
+    crossing = any(crossing_pairs(list(heads), with_root=False) for heads in found)
+    assert system.projective == (not crossing)
 
 
 @up_to_six_words

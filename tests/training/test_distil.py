@@ -341,6 +341,8 @@ def test_one_may_stack_on_a_student_and_cross_validate_one(files):
         ({"distil": 2, "distil_from": "a.tw"}, "distil trains new teachers and distil_from takes models .* choose one"),
         ({"distil": 2, "learner": "linear"}, "the linear learner cannot learn from teachers; choose from network"),
         ({"distil": 2, "search": "mst"}, "the arcs learner cannot learn from teachers; choose from network"),
+        ({"distil": 2, "search": "mst", "learner": "network"}, "teachers are for networks that score moves"),
+        ({"distil": 2, "moves": False}, "teachers are for networks that score moves"),
         ({"distil": -1}, "distil=-1: it should be a whole number, 0 or more"),
         ({"distil": "many"}, "distil='many': it should be a whole number"),
         ({"distil": 1000}, "at most 100 teachers"),

@@ -200,6 +200,11 @@ class Attardi(TransitionSystem):
     def _inventory(self, degree: int) -> set[Reduce]:
         return attardi_reduces(degree)
 
+    @property
+    def projective(self) -> bool:  # type: ignore[override]
+        """Whether all reduces are those of s0 and s1."""
+        return set(self.inventory) <= attardi_reduces(1)
+
     def _start(self, s: State) -> None:
         self._fill(s, 0, 0)
 

@@ -88,6 +88,8 @@ class Config:
         if entry.scores_arcs and (self.search or not entry.scores_moves or settings.get("moves") is False):
             if entry.scores_moves:
                 settings = {**settings, "moves": False}
+            if self.distils:
+                raise ConfigError("teachers are for networks that score moves; a graph-based model has none")
             if self.stacked and entry.scores_moves:
                 raise ConfigError(f"stacked={self.stacked!r} is for the arcs learner, not for {learner}")
             if self.oracle or self.beam > 1:

@@ -211,6 +211,7 @@ class StudentLearner(NetworkLearner):
         own = model.actions
         return (
             isinstance(model, NetworkModel)
+            and model.capabilities.scores_moves
             and own.system.name == actions.system.name
             and own.system.moves == actions.system.moves
             and own.tags == actions.tags
