@@ -56,12 +56,14 @@ def model_of(treebank: Path, seed: int, args: argparse.Namespace) -> Path:
     model = folder / f"{treebank.resolve().name}.{seed}.tw"
     if not model.exists() or Path(f"{model}.training").exists():
         print(f"training {model.stem}", file=sys.stderr)
+        resumed = any(Path(f"{model}.{end}").exists() for end in ("training", "parts"))
         before = cpu_seconds()
         train, dev = treebank / "train.conllu", treebank / "dev.conllu"
         distil = ["--distil", args.distil] if args.distil else []
         options = ["--learner", args.learner, "--seed", seed, "-j", args.processes, *distil]
         run("train", train, "--dev", dev, *options, "-o", model, "--resume")
-        model.with_suffix(".seconds").write_text(str(cpu_seconds() - before))
+        if not resumed:  # otherwise what was spent before is not known
+            model.with_suffix(".seconds").write_text(str(cpu_seconds() - before))
     return model
 
 

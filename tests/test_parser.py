@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from io import BytesIO
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 
@@ -350,6 +351,7 @@ class FakeModel:
 
     def __init__(self, **capabilities):
         self.capabilities = Capabilities(**({"scores_moves": True} | capabilities))
+        self.actions = SimpleNamespace(tags=())
 
 
 BOTH = {"scores_arcs": True}

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from tanglewood.errors import ModelError, given
 
-MOST_WEIGHT = 1e6  # no learner comes near it, and what is computed of weights up to it stays finite
+MOST_WEIGHT = 1e6  # no learner comes near it, and what is computed of weights up to it is finite, or is checked
 MOST_DEPTH = 8  # of plain data
 
 # Arrays. --------------------------------------------------------------------------------------------------------------

@@ -15,8 +15,8 @@ class ParseOptions:
 
     A model that scores moves searches greedily or with a ``beam`` (None: as wide as suits the model, see
     `Parser.resolved`); one that scores arcs too lets both vote unless another ``search`` is asked for (searches.py says
-    what there is). ``accurate`` takes the beam that gives the best trees. With ``nbest`` each sentence is returned up
-    to that many times, the best tree first, with comments ``# nbest`` and ``# log_probability``.
+    what there is). ``accurate`` takes a beam, which usually gives better trees. With ``nbest`` each sentence is
+    returned up to that many times, the best tree first, with comments ``# nbest`` and ``# log_probability``.
 
     A graph-based model takes the ``search`` it was trained with, or another one of the registry. With ``min_risk``
     it gives the tree that is expected to have the most heads right. Sentences longer than ``max_length`` words (0: any

@@ -186,6 +186,8 @@ class Parser:
             raise ConfigError(f"{what}; this model {able.kind_in_words} and takes {', '.join(known)}")
         if search in SEARCHES and SEARCHES[search].of_system:
             check_system(search, self.model.actions.system)
+        if search in SEARCHES and self.model.actions.tags:
+            raise ConfigError(f"{self.model.actions.system.name} gives tags by its moves; {search} search takes none")
         if not able.scores_arcs and (options.min_risk or options.max_length or options.show_search):
             raise ConfigError(
                 "min_risk, max_length and show_search are for models that score arcs; this one is transition-based"

@@ -242,6 +242,8 @@ class Pipeline:
         asked = replace(chosen(options, more), nbest=k)
         if not (asked.search or self._parser.graph_based):
             asked = replace(asked, search="beam")
+        if asked.search not in ("", "beam", "rescore"):
+            raise ConfigError(f"{asked.search} search finds one tree; n-best trees come from beam or rescore")
         with self._lent(self.resolved(asked)) as worker:
             return worker.nbest(sentence)
 

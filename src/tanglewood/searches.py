@@ -18,7 +18,7 @@ from tanglewood.core.beam import Beam
 from tanglewood.core.logs_plain import exp
 from tanglewood.core.search import Search
 from tanglewood.core.state import State
-from tanglewood.decoders import MOST_MEMORY, SEARCHES, make_decoder, make_summing_decoder
+from tanglewood.decoders import MOST_MEMORY, MOVE_SEARCHES, SEARCHES, make_decoder, make_summing_decoder
 from tanglewood.decoders.base import Decoder, Scores, score_table, words_in
 from tanglewood.decoders.crossing import CautiousDecoder
 from tanglewood.decoders.limits import MOST_ARC_WORDS, table_memory, too_long
@@ -110,22 +110,27 @@ class ParserWorker:
     def _parse(self, sentence: Sentence, index: int) -> Iterator[Sentence]:
         raise NotImplementedError
 
-    def _instead(self, parsed: Sentence, search: str, asked: str) -> Sentence:
-        """Count a sentence that was too long for the search that was asked for, and say so in a comment."""
-        self.fallbacks += 1
+    def _instead(self, parsed: Sentence, search: str, asked: str, *, place: int = 1) -> Sentence:
+        """Count a sentence (the first of its trees) that was too long for the search that was asked for, and say so."""
+        self.fallbacks += place == 1
         return parsed.with_comments(
             [f"# search = {search} instead of {asked}: {len(parsed)} words are beyond the limit"]
         )
 
     def _described(self, parsed: Sentence, decoding: Decoding, found: DecodedArcs) -> Sentence:
         """Return a parsed sentence with confidence and a comment on the search, as asked for."""
-        if found.confidence:
-            parsed = with_confidence(parsed, found.confidence)
+        asked = self.options.search or decoding.search
+        if found.marginals is not None and self.options.confidence:
+            parsed = with_confidence(parsed, found.marginals)
         if found.proof == "fallback":
-            return self._instead(parsed, "mst", decoding.search)
-        if self.options.show_search:
-            return parsed.with_comments([f"# search = {self.options.search or decoding.search}, proof: {found.proof}"])
-        return parsed
+            return self._instead(parsed, "mst", asked)
+        return self._shown(parsed, f", proof: {found.proof}", asked)
+
+    def _shown(self, parsed: Sentence, more: str = "", search: str = "") -> Sentence:
+        """Return a parsed sentence, with a comment on the search if that is asked for."""
+        if not self.options.show_search:
+            return parsed
+        return parsed.with_comments([f"# search = {search or self.options.search}{more}"])
 
     def _tree(self, heads: Sequence[int], numbers: Sequence[int]) -> Tree:
         """Make a tree of the heads and label numbers of words."""
@@ -167,11 +172,11 @@ class ArcWorker(ParserWorker):
 
 
 class DecodedArcs(NamedTuple):
-    """The heads of words that a search over arcs found, its proof and, if asked for, the probability of each head."""
+    """The heads of words that a search over arcs found, its proof and, if asked for, the probabilities of all arcs."""
 
     heads: Sequence[int]
     proof: str
-    confidence: Sequence[float] = ()
+    marginals: memoryview[float] | None = None
 
 
 class Decoding:
@@ -197,7 +202,7 @@ class Decoding:
         believed = scores if believed is None else believed
         marginals = None
         if self.options.confidence or self.options.min_risk:
-            marginals = self._sums.marginals(at_temperature(believed, temperature))
+            marginals = self.marginals(believed, temperature)
         if marginals is not None and self.options.min_risk:
             n = len(marginals) - 1
             scores = score_table(n)
@@ -206,24 +211,19 @@ class Decoding:
                     scores[head, word] = marginals[head, word]
         careful = self._cautious if words_in(scores) <= MOST_CAUTIOUS else None
         decoded = (careful or self._decoder).best(scores)
-        heads = decoded.heads[1:].tolist()
-        confidence: list[float] = []
-        if marginals is not None and self.options.confidence:
-            confidence = _of_heads(marginals, heads)
-        return DecodedArcs(heads, decoded.proof, confidence)
+        return DecodedArcs(decoded.heads[1:].tolist(), decoded.proof, marginals)
 
-    def chances(self, arcs: ArcScores, heads: Sequence[int], temperature: float) -> list[float]:
-        """Return the probabilities of the heads of words."""
-        return _of_heads(self._sums.marginals(at_temperature(arcs.scores, temperature)), heads)
+    def marginals(self, scores: Scores, temperature: float) -> memoryview[float]:
+        """Return the probabilities of all arcs by their scores."""
+        return self._sums.marginals(at_temperature(scores, temperature))
 
 
-def _of_heads(table: memoryview[float], heads: Sequence[int]) -> list[float]:
-    return [table[head, word] for word, head in enumerate(heads, 1)]
-
-
-def with_confidence(sentence: Sentence, confidence: Sequence[float]) -> Sentence:
-    """Return a sentence with the probabilities of the heads of its words in MISC."""
-    return sentence.with_misc("Confidence", [f"{probability:.4f}" for probability in confidence])
+def with_confidence(sentence: Sentence, confidence: memoryview[float] | Sequence[float]) -> Sentence:
+    """Return a parsed sentence with the probabilities of its heads in MISC: those of its words, or of all arcs."""
+    found = confidence
+    if isinstance(confidence, memoryview):
+        found = [confidence[head, word] for word, head in enumerate(sentence.tree.heads) if word]
+    return sentence.with_misc("Confidence", [f"{probability:.4f}" for probability in found])
 
 
 class MoveWorker(ParserWorker):
@@ -270,10 +270,10 @@ class MoveWorker(ParserWorker):
         every = options.nbest > 1 or options.confidence
         derivations = self._derivations(sentence, index, every=every)
         for place, (tree, found) in enumerate(self._different(derivations)[: options.nbest] if every else (), 1):
-            parsed = self._ranked(sentence, tree, found, place)
+            parsed = self._shown(self._ranked(sentence, tree, found, place))
             yield with_confidence(parsed, self._shares(tree, derivations)) if options.confidence else parsed
         if not every:
-            parsed = self._parsed(sentence, derivations[0])
+            parsed = self._shown(self._parsed(sentence, derivations[0]))
             given_up = self._wide and len(sentence) > MOST_BEAM_WORDS
             yield self._instead(parsed, "greedy", f"a beam of {options.beam}") if given_up else parsed
 
@@ -390,11 +390,10 @@ class JointWorker(MoveWorker):
         if options.search in SEARCHES or options.search == "vote":
             yield self._decoded(sentence, arcs, derivations)
             return
+        chances = self._decoding.marginals(arcs.scores, self._workspace.temperature) if options.confidence else None
         for place, (tree, one) in enumerate(self._different(derivations)[: options.nbest], 1):
-            parsed = self._ranked(sentence, tree, one, place)
-            if options.confidence:
-                parsed = with_confidence(parsed, self._decoding.chances(arcs, one.heads, self._workspace.temperature))
-            yield parsed
+            parsed = self._shown(self._ranked(sentence, tree, one, place))
+            yield parsed if chances is None else with_confidence(parsed, chances)
 
     def _best_first(self, sentence: Sentence, index: int) -> list[Derivation]:
         """Return every derivation, in the order of both heads if they are to be rescored."""
@@ -405,12 +404,16 @@ class JointWorker(MoveWorker):
         return sorted(derivations, key=lambda one: -self._joint_score(one, arcs))
 
     def _by_moves(self, sentence: Sentence, index: int) -> Iterator[Sentence]:
-        """Parse a sentence that is too long for the scores of arcs."""
-        derivations = self._derivations(sentence, index, every=self.options.nbest > 1)
-        by_beam = self._wide and (len(sentence) <= MOST_BEAM_WORDS or self.options.nbest > 1)
-        for place, (tree, one) in enumerate(self._different(derivations)[: self.options.nbest], 1):
+        """Parse a sentence that is too long for the scores of arcs; without a beam, words get no confidence."""
+        options = self.options
+        by_beam = self._wide and (len(sentence) <= MOST_BEAM_WORDS or options.nbest > 1)
+        derivations = self._derivations(sentence, index, every=by_beam)
+        asked = "sums over all trees" if options.search in MOVE_SEARCHES else options.search
+        for place, (tree, one) in enumerate(self._different(derivations)[: options.nbest], 1):
             parsed = self._ranked(sentence, tree, one, place)
-            yield self._instead(parsed, "beam" if by_beam else "greedy", self.options.search)
+            if by_beam and options.confidence:
+                parsed = with_confidence(parsed, self._shares(tree, derivations))
+            yield self._instead(parsed, "beam" if by_beam else "greedy", asked, place=place)
 
     def _decoded(self, sentence: Sentence, arcs: ArcScores, derivations: Sequence[Derivation]) -> Sentence:
         """Return the sentence with the best tree by the scores of arcs, to which derivations add their votes."""

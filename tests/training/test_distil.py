@@ -206,6 +206,38 @@ def test_a_resumed_run_ends_with_the_same_bytes(files, monkeypatch, capfd, kind,
     assert not (files / "model.tw.parts").exists()
 
 
+def test_teachers_of_an_interrupted_run_may_be_named(files, monkeypatch):
+    """They lie where a new run begins by clearing up."""
+    with monkeypatch.context() as patch:
+        interrupt(patch, StudentLearner, 1, 1)
+        with pytest.raises(KeyboardInterrupt):
+            train(distil=2, output="model.tw")
+    teachers = sorted(map(str, Path("model.tw.parts").glob("teacher-*.tw")))
+    assert len(teachers) == 2
+    assert train(distil_from=teachers, output="model.tw").description["teachers"] == 2
+
+
+def test_an_old_checkpoint_does_not_stand_in_the_way_of_a_new_run(files, monkeypatch):
+    with monkeypatch.context() as patch:
+        interrupt(patch, NetworkLearner, 1, 2)
+        with pytest.raises(KeyboardInterrupt):
+            train(output="model.tw")
+    assert Path("model.tw.training").exists()
+    with monkeypatch.context() as patch:
+        interrupt(patch, NetworkLearner, 1001, 1)
+        with pytest.raises(KeyboardInterrupt):
+            train(distil=1, output="model.tw")
+    assert train(distil=1, output="model.tw", resume=True).description["teachers"] == 1
+
+
+def test_teachers_that_score_no_arcs_teach_sentences_without_trees_too(files):
+    plain = train_parser(toy_sentences(N_TRAIN), settings={"favour_rare": 0.0, "arcs": False})
+    plain.save("moves.tw")
+    model = train(distil_from="moves.tw", unlabelled="more.conllu")
+    assert model.parser.model.capabilities.scores_arcs
+    assert list(model.parse("dev.conllu"))
+
+
 def test_an_interrupted_command_says_what_is_kept(files, monkeypatch, capfd):
     options = [f"--set={key}={value}" for key, value in QUICK.items()]
     command = ["train", "train.conllu", "-o", "model.tw", "--distil", "2", *options]

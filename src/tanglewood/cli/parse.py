@@ -56,10 +56,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--search",
         choices=(*MOVE_SEARCHES, *JOINT_SEARCHES, *SEARCHES),
         help=search_help() + ". Models that score moves alone take the first two, graph-based ones the last four, and "
-        "networks all of them (default: vote; for graph-based models as in training, for others greedy)",
+        "networks all that their system has (default: vote; for graph-based models as in training; by moves alone beam "
+        "with a pipeline, else greedy)",
     )
     parser.add_argument(
-        "--accurate", action="store_true", help="take a beam of 8 where there can be one: better trees, slower"
+        "--accurate", action="store_true", help="take a beam of 8 where there can be one: usually better trees, slower"
     )
     parser.add_argument(
         "--confidence",
@@ -71,7 +72,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--beam",
         type=int,
         metavar="K",
-        help="keep the K best derivations (default 1; 8 with --accurate and where a beam is needed)",
+        help="keep the K best derivations (default 1; 8 with --accurate, where a beam is needed and, for models that "
+        "score moves alone, with a pipeline)",
     )
     parser.add_argument(
         "--nbest", type=int, default=1, metavar="K", help="write the K best trees of each sentence, from the beam"

@@ -10,8 +10,9 @@ MOST_ARC_WORDS = 1000  # of a sentence whose arcs a network scores: tables of ar
 
 
 def table_memory(n: int, *, sums: bool = False) -> int:
-    """Return the bytes of the tables of n words: scores and labels, the best of all trees, maybe sums."""
-    return (8 + 40 * sums) * (n + 1) ** 2 + SpanningTree().memory(n)
+    """Return the bytes of the tables of n words: scores and labels, the best of all trees, maybe sums in logarithms."""
+    cell = 8 + (40 + 12 * (2 + n.bit_length())) * sums
+    return cell * (n + 1) ** 2 + SpanningTree().memory(n)
 
 
 def too_long(n: int, needed: int, allowed: int, remedy: str) -> LimitError:

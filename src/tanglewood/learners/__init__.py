@@ -15,7 +15,7 @@ class LearnerEntry(NamedTuple):
     prefix: str
     help: str
     scores_moves: bool = True  # it learns from an oracle
-    scores_arcs: bool = False  # it learns with a decoder; if it scores no moves its models are graph-based
+    scores_arcs: bool = False  # if it scores no moves, or is told not to, its models are graph-based
     beam: bool = True  # whether its models can be searched with a beam
     student: str = ""  # module of the learner that learns from other models (Learner, Options), if there is one
 

@@ -97,6 +97,8 @@ class Config:
                     "an oracle and a beam are for transition-based models; a graph-based one has an exact search"
                 )
             system = self.system or "attardi-alls0s1"
+            if make_system(system, **self.options).tag_column:
+                raise ConfigError(f"{system} gives tags by its moves; a graph-based model takes none")
             return replace(self, learner=learner, search=self.search or "mst", system=system, settings=settings)
         for name in ("search", "stacked"):
             if getattr(self, name):

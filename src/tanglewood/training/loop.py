@@ -255,13 +255,18 @@ class Training:
     def _calibrate(self, parser: Parser) -> None:
         """Calibrate a model of arcs on dev."""
         sentences = self.dev[:CALIBRATED_ON]
-        trees = [sentence.tree for sentence in sentences]
+        scheme = self.lesson.scheme
+        trees = [sentence.tree if scheme is None else projectivize(sentence.tree, scheme) for sentence in sentences]
+        words = words_of
+        if self.actions.tags:
+            tagging = Tagging(self.actions)
+            words = lambda sentence: tagging.read(sentence)[0]  # noqa: E731
         others: Sequence[StackedTree | None] = [None] * len(trees)
         if self.stacked is not None:
             others = stacked_trees(self.stacked, sentences, self.actions)
         parser.model.calibrate(  # type: ignore[attr-defined]
             [
-                Example(words_of(sentence), tree.heads, (), other)
+                Example(words(sentence), tree.heads, (), other)
                 for sentence, tree, other in zip(sentences, trees, others, strict=True)
             ]
         )

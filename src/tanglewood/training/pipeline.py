@@ -23,6 +23,7 @@ from tanglewood.text.tagger import Tagger, TaggerOptions, TagProgress, Tags, tra
 from tanglewood.text.tokenizer import Tokenizer
 from tanglewood.training.folds import deal_out
 from tanglewood.training.progress import Report, TaggerProgress, quiet
+from tanglewood.treebank.chunks import in_chunks
 from tanglewood.treebank.sentence import Sentence
 
 
@@ -115,8 +116,12 @@ def with_tags_of(tagger: Tagger, sentences: Sequence[Sentence], tag_column: str)
 
 def filled_in(tagger: Tagger, sentences: Sequence[Sentence], tag_column: str) -> list[Sentence]:
     """Return the sentences with the tagger's tags in columns that are empty, and its candidates for the column."""
-    tagged = tagger.worker().tag([sentence.forms for sentence in sentences], tag_column)
-    return [with_tags(sentence, found) for sentence, found in zip(sentences, tagged, strict=True)]
+    worker = tagger.worker()
+    filled: list[Sentence] = []
+    for chunk in in_chunks(sentences):
+        tagged = worker.tag([sentence.forms for sentence in chunk], tag_column)
+        filled += (with_tags(sentence, found) for sentence, found in zip(chunk, tagged, strict=True))
+    return filled
 
 
 def _tagged(sentence: Sentence, tags: Sequence[Tags], tag_column: str) -> Sentence:

@@ -132,9 +132,11 @@ class Session:
     def _begun(self) -> Training:
         """Return the training run of the parser, prepared, and at the epoch where it continues."""
         config, train, dev = self.config, self.train, self.dev
-        if self.has_parts and not self.resume:
-            rmtree(self._parts)
-        taught = Taught.named_in(config, self.unlabelled) if config.distils else Taught()
+        taught = Taught.named_in(config, self.unlabelled) if config.distils else Taught()  # maybe from the parts
+        if self.output is not None and not self.resume:
+            self._checkpoint.unlink(missing_ok=True)
+            if self.has_parts:
+                rmtree(self._parts)
         if self.pipeline or config.tag_column:
             if taught.teachers:
                 askable(Training(config, train, dev, taught=taught))  # the unsuitable are refused before taggers learn

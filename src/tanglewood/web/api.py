@@ -12,6 +12,7 @@ import msgspec
 from tanglewood import __version__
 from tanglewood.derivation import Step, trace, trace_model
 from tanglewood.errors import ConfigError, OracleError
+from tanglewood.parser import BEAM
 from tanglewood.systems import SYSTEMS, make_system
 from tanglewood.treebank.conllu import read
 from tanglewood.treebank.sentence import HEAD, Sentence
@@ -170,7 +171,10 @@ class Playground:
             value = getattr(request, name) or 0
             if value > most:
                 raise Problem(422, f"{name} is {value}; it may be up to {most}", field=name)
-        return Search(request.beam, request.nbest, request.confidence, request.accurate)
+        beam = request.beam
+        if request.accurate and beam is None and most < BEAM:
+            beam = most
+        return Search(beam, request.nbest, request.confidence, request.accurate)
 
     def _read(self, request: Source, deadline: Deadline) -> list[list[Sentence]]:
         """Return the sentences of each text, tagged if the text is raw; limits count over all."""

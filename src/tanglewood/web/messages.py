@@ -67,7 +67,7 @@ class ParseRequest(Source):
         Meta(description="width of the beam, 1 being the best moves alone; by default the one of the command parse"),
     ] = None
     accurate: Annotated[
-        bool, Meta(description="whether to take a beam where there can be one: better trees, more slowly")
+        bool, Meta(description="whether to take a beam where there can be one: usually better trees, more slowly")
     ] = False
     nbest: Annotated[
         Positive | None,

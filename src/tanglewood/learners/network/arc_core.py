@@ -116,9 +116,9 @@ def head_shares_back(shares: Table, d_shares: Table, d_scores: Table) -> None:
         for word in range(1, size):
             mean = 0.0
             for head in range(size):
-                mean += float(shares[head, word]) * d_shares[head, word]
+                mean += float(shares[head, word]) * float(d_shares[head, word])
             for head in range(size):
-                d_scores[head, word] += shares[head, word] * (d_shares[head, word] - mean)
+                d_scores[head, word] += float(shares[head, word]) * (float(d_shares[head, word]) - mean)
 
 
 def softmax_rows(scores: Table) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from tanglewood.core.actions import Actions
 from tanglewood.decoders.spanning import SpanningTree
+from tanglewood.errors import ModelError
 from tanglewood.learners.base import TreeVote
 from tanglewood.learners.network.arc_core import (
     N_KINDS,
@@ -258,6 +259,8 @@ class ArcTrainer(ArcHead):
 
     def _tree_error(self, scores: Floats, wanted: Floats) -> Floats:
         """Return the gradient of -log of a tree's probability: that of arcs as it is, less what it should be."""
+        if not np.isfinite(scores).all():
+            raise ModelError("weights have grown beyond all bounds; settings that keep them small help: a lower rate")
         chances = np.empty_like(scores)
         self.sums.marginals_into(scores, chances)
         self.loss += float((wanted - np.minimum(chances, wanted)).sum())

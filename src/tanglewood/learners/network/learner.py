@@ -21,7 +21,7 @@ from tanglewood.core.search import MoveScorer, Search
 from tanglewood.core.system import TransitionSystem
 from tanglewood.decoders.limits import MOST_ARC_WORDS
 from tanglewood.decoders.spanning import SpanningTree
-from tanglewood.errors import ConfigError
+from tanglewood.errors import ConfigError, ModelError
 from tanglewood.learners.base import Capabilities, Example, quiet
 from tanglewood.learners.calibration import best_temperature
 from tanglewood.learners.network.arcs import WORDS, ArcHead, ArcTarget, ArcTrainer, NetworkArcs, new_arc_parameters
@@ -186,7 +186,10 @@ class NetworkWorkspace:
         """Return the scores of the arcs of one of the encoded sentences."""
         if not self._arcs_begin <= index < self._arcs_end:
             self._score_arcs(index)
-        return NetworkArcs(self._tables[index - self._arcs_begin], self._arcs, index - self._arcs_begin)
+        table = self._tables[index - self._arcs_begin]
+        if not np.isfinite(table).all():
+            raise ModelError("the model's weights are too large: they give arcs scores without bounds")
+        return NetworkArcs(table, self._arcs, index - self._arcs_begin)
 
     def _score_arcs(self, first: int) -> None:
         """Score the arcs of some sentences from the first on, of about as many words as are worth the calls."""
@@ -250,12 +253,14 @@ class NetworkModel:
 
     def calibrate(self, examples: Sequence[Example]) -> None:
         """Find the temperature at which the probabilities of held-out heads say best how many are right."""
+        self.calibrated = True
         examples = [example for example in examples if len(example.words) <= MOST_ARC_WORDS]
+        if not examples:
+            return
         workspace = self.workspace()
         workspace.encode([example.words for example in examples])
         scored = [(workspace.score(index).scores, example.heads) for index, example in enumerate(examples)]
         self.temperature = best_temperature(SpanningTree(single_root=self.actions.system.single_root), scored)
-        self.calibrated = True
 
     def arrays(self) -> Mapping[str, Any]:
         """Return the parameters, with embeddings packed."""
@@ -395,18 +400,22 @@ class NetworkLearner:
         return d_rows
 
     def _learn_arcs(self, trainer: ArcTrainer, rows: Floats, batch: Batch, examples: Sequence[Example]) -> Floats:
-        """Write the gradients of the parameters of arcs; return that of the rows. Very long sentences are left out."""
+        """Write the gradients of the parameters of arcs; return that of the rows.
+
+        Sentences that are very long, or about whose arcs nothing is known, are left out.
+        """
         d_rows = np.zeros_like(rows)
-        lengths = [length if length <= MOST_ARC_WORDS + 1 else 0 for length in batch.lengths]
-        if any(lengths):
-            learnt = np.repeat(np.array(lengths) > 0, batch.lengths)
-            targets = [self._arc_target(example) for example, length in zip(examples, lengths, strict=True) if length]
-            offsets = [0, *np.cumsum([length for length in lengths if length]).tolist()]
-            d_rows[learnt] = trainer.learn(rows[learnt], offsets, targets, self._rng)
+        targets = [self._arc_target(example) if len(example.words) <= MOST_ARC_WORDS else None for example in examples]
+        lengths = [length for length, target in zip(batch.lengths, targets, strict=True) if target is not None]
+        if lengths:
+            learnt = np.repeat([target is not None for target in targets], batch.lengths)
+            offsets = [0, *np.cumsum(lengths).tolist()]
+            known = [target for target in targets if target is not None]
+            d_rows[learnt] = trainer.learn(rows[learnt], offsets, known, self._rng)
         return d_rows
 
-    def _arc_target(self, example: Example) -> ArcTarget:
-        """Return what to learn about the arcs of a sentence."""
+    def _arc_target(self, example: Example) -> ArcTarget | None:
+        """Return what to learn about the arcs of a sentence, if that is known."""
         return ArcTarget(example.heads, example.labels)
 
     def _follow(self, trainer: NetworkTrainer, example: Example, oracle: Oracle, offset: int) -> None:

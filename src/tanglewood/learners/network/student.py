@@ -83,24 +83,24 @@ def arc_targets(
     models: Sequence[NetworkModel],
     votes: Sequence[Sequence[StackedTree]],
     actions: Actions,
-) -> list[ArcTarget]:
+) -> list[ArcTarget | None]:
     """Return the mean of what teachers say about the arcs of examples, and about the labels of gold arcs.
 
     Where there is no gold tree the arcs are those of the tree that the teachers find best together. Teachers that score
-    no arcs have no say; if nobody has, the gold trees are learnt.
+    no arcs have no say; if nobody has, the gold trees are learnt, where there are any.
     """
     scoring = [model for model in models if model.capabilities.scores_arcs]
     decoder = SpanningTree(single_root=actions.system.single_root)
     n_teachers = len(scoring) + len(votes)
-    targets: list[ArcTarget] = []
+    targets: list[ArcTarget | None] = []
+    workspaces = [model.workspace() for model in scoring]
     for chunk in in_chunks(list(enumerate(examples)), lambda one: len(one[1].words)):
-        workspaces = [model.workspace() for model in scoring]
         for workspace in workspaces:
             workspace.encode([example.words for _, example in chunk])
         for index, (place, example) in enumerate(chunk):
             n = len(example.words)
             if not n_teachers or n > MOST_ARC_WORDS:  # nothing is learnt about the arcs of longer sentences
-                targets.append(ArcTarget(example.heads, example.labels))
+                targets.append(ArcTarget(example.heads, example.labels) if example.heads else None)
                 continue
             arcs = [workspace.score(index) for workspace in workspaces]
             chances = np.zeros((n + 1, n + 1), np.float32)
@@ -179,7 +179,7 @@ class StudentLearner(NetworkLearner):
         self._votes = votes
         self._taught: Sequence[Example] = ()
         self._places: Mapping[int, int] = {}
-        self._targets: Sequence[ArcTarget] = ()
+        self._targets: Sequence[ArcTarget | None] = ()
         chain: Teacher | None = None
         for network in self._networks:
             chain = ScoringTeacher(actions, network.core, chain)
@@ -253,7 +253,7 @@ class StudentLearner(NetworkLearner):
             network.begin(places)
         NetworkLearner._learn(self, examples, oracle)
 
-    def _arc_target(self, example: Example) -> ArcTarget:
+    def _arc_target(self, example: Example) -> ArcTarget | None:
         return self._targets[self._places[id(example)]]
 
     def _follow(self, trainer: NetworkTrainer, example: Example, oracle: Oracle, offset: int) -> None:
