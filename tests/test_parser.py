@@ -230,8 +230,8 @@ def test_no_decorated_label_leaks_and_arcs_cross_again(pseudo_projective, unseen
     assert any(pseudo_projective.scheme.clashes(pseudo_projective.model.actions.labels))
     parsed = list(pseudo_projective.parse_all(unseen, search=search, beam=beam))
     assert {label for sentence in parsed for label in sentence.deprels} <= known
-    # Interpreted, so little is learnt that moves and arcs may agree on no crossing arc.
-    assert (search == "vote" and not COMPILED) or any(not sentence.tree.is_projective() for sentence in parsed)
+    # Interpreted, so little is learnt that only greedy search is sure to find a crossing arc.
+    assert (search != "greedy" and not COMPILED) or any(not sentence.tree.is_projective() for sentence in parsed)
     for n in (1, 2, 30):
         assert set(pseudo_projective.parse(long_sentence(n), search=search, beam=beam).labels[1:]) <= known
 
