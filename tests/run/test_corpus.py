@@ -140,9 +140,21 @@ def test_options_that_do_not_fit_are_refused_before_any_process_starts(folder):
         outcome(Corpus(pipeline.worker(), processes=0), [])
 
 
-def test_a_process_that_dies_is_an_error_that_says_so(folder):
+SLOW_BEGINNING = """\
+import multiprocessing, time
+from tanglewood.run import processes
+begin = processes._begin
+def begin_slowly(*given):
+    time.sleep(multiprocessing.current_process().name.endswith("2"))
+    begin(*given)
+processes._begin = begin_slowly
+"""
+
+
+@pytest.mark.parametrize("beginning", ["", SLOW_BEGINNING], ids=["", "while_another_begins"])
+def test_a_process_that_dies_is_an_error_that_says_so(folder, beginning):
     script = (
-        "import os\nfrom tanglewood import worker\n"
+        f"import os\nfrom tanglewood import worker\n{beginning}"
         "worker.Worker.parse = lambda self, batch: os._exit(9)\n" + SMALL_READS
     )
     (folder / "dies.py").write_text(script)

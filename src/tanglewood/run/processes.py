@@ -8,10 +8,11 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures import wait as wait_for
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
 from multiprocessing.queues import SimpleQueue
 from typing import Any, TypeVar
@@ -19,6 +20,7 @@ from typing import Any, TypeVar
 from tanglewood.errors import ArgumentError, ConfigError, WorkerError
 
 EAR = 0.1  # seconds between two looks at what processes say
+HELD = {number for name in ("SIGINT", "SIGTERM", "SIGHUP") if (number := getattr(signal, name, None))}
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -74,7 +76,8 @@ def in_order(
                 except Exception as error:
                     failure, more = error, False  # the results of what was read before come first
                 else:
-                    waiting.append(pool.submit(_do, item))
+                    with _signals_held():
+                        waiting.append(pool.submit(_do, item))
             while said is not None and hear is not None and waiting:
                 done = waiting[0].done()  # all that was said before is heard before
                 while not said.empty():
@@ -99,6 +102,19 @@ def in_order(
         raise failure
 
 
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Hold back signals while processes are started: these inherit handlers that are not for them, until `_begin`."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, HELD)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 _mine: Callable[..., Any]  # the work of this process
 _say: Callable[[Any], object] | None = None  # where it says how it goes, if anybody wants to know
 
@@ -120,6 +136,8 @@ def _begin(
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if hasattr(signal, "SIGHUP"):
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD)
     if tell is not None:
         tell.close()
     threading.Thread(target=_end_with_parent, args=(told,), daemon=True).start()
