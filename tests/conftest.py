@@ -1,10 +1,17 @@
-"""What all tests share: the folder of treebanks, if there is one, and the option that runs the slow tests."""
+"""What all tests share: the folder of treebanks, if there is one, small models, the option that runs slow tests."""
+
+from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+import tanglewood as tw
 from tanglewood.cli.common import use_one_matrix_thread
+
+if TYPE_CHECKING:
+    from tanglewood.pipeline import Pipeline
 
 use_one_matrix_thread()  # before NumPy is imported: tests that run side by side would wait for each other's threads
 
@@ -27,3 +34,40 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip("no folder `shared` with treebanks beside the repository")
     return folder
+
+
+@pytest.fixture(scope="module")
+def pipeline() -> Pipeline:
+    """A small pipeline of the toy language."""
+    from toy_pipeline import toy_pipeline
+
+    return toy_pipeline()
+
+
+@pytest.fixture(scope="module")
+def model(pipeline: Pipeline, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Its file."""
+    path = tmp_path_factory.mktemp("pipeline") / "toy.tw"
+    pipeline.save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def bare(pipeline: Pipeline, tmp_path_factory: pytest.TempPathFactory) -> Pipeline:
+    """Its parser alone, a model of tagged words, as it comes from its file."""
+    path = tmp_path_factory.mktemp("bare") / "bare.tw"
+    type(pipeline)(pipeline.parser).save(path)
+    return tw.load(path)
+
+
+@pytest.fixture
+def small_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have small networks and taggers trained, without warnings that little data would bring."""
+    from tanglewood.text import tagger
+    from tanglewood.training import loop
+    from toy import small_network
+
+    small_network(monkeypatch)
+    monkeypatch.setattr(tagger, "SIZES", (8, 4))
+    for name in ("RARE_ARCS", "RARE_LABEL"):  # everything is rare in so few sentences
+        monkeypatch.setattr(loop, name, 0)

@@ -27,19 +27,7 @@ from tanglewood.treebank.conllu import read
 from tanglewood.treebank.doc import Doc
 from tanglewood.treebank.sentence import MISC, comment_value
 from toy import sentences_of, toy_sentences
-from toy_pipeline import TEXT, TEXTS, blocks, toy_pipeline, written
-
-
-@pytest.fixture(scope="module")
-def pipeline():
-    return toy_pipeline()
-
-
-@pytest.fixture(scope="module")
-def model(pipeline, tmp_path_factory):
-    path = tmp_path_factory.mktemp("pipeline") / "toy.tw"
-    pipeline.save(path)
-    return path
+from toy_pipeline import TEXT, TEXTS, blocks, written
 
 
 def surface(sentence):
@@ -107,14 +95,6 @@ def test_a_pipeline_comes_back_from_its_file_as_it_was(pipeline, model, tmp_path
 def test_the_parser_of_a_pipeline_may_be_used_alone(pipeline, model):
     tagged = list(pipeline.tag_text(TEXT))
     assert [Parser.load(model).parse(s) for s in tagged] == [s.tree for s in pipeline(TEXT)]
-
-
-@pytest.fixture(scope="module")
-def bare(pipeline, tmp_path_factory):
-    """A model of tagged words, as it comes from its file."""
-    path = tmp_path_factory.mktemp("bare") / "bare.tw"
-    Pipeline(pipeline.parser).save(path)
-    return tw.load(path)
 
 
 # Docs. ------------------------------------------------------------------------------------------------------------

@@ -14,27 +14,7 @@ from tanglewood import pipeline as pipeline_module
 from tanglewood.errors import ModelError
 from tanglewood.pipeline import Pipeline, bundled_model
 from tanglewood.run.corpus import Corpus
-from toy_pipeline import TEXT, TEXTS, blocks, toy_pipeline
-
-
-@pytest.fixture(scope="module")
-def pipeline():
-    return toy_pipeline()
-
-
-@pytest.fixture(scope="module")
-def model(pipeline, tmp_path_factory):
-    path = tmp_path_factory.mktemp("pipeline") / "toy.tw"
-    pipeline.save(path)
-    return path
-
-
-@pytest.fixture(scope="module")
-def bare(pipeline, tmp_path_factory):
-    """A model of tagged words, as it comes from its file."""
-    path = tmp_path_factory.mktemp("bare") / "bare.tw"
-    Pipeline(pipeline.parser).save(path)
-    return tw.load(path)
+from toy_pipeline import TEXT, TEXTS, blocks
 
 
 def test_many_threads_share_one_pipeline(pipeline):

@@ -7,23 +7,9 @@ import json
 import subprocess
 import sys
 
-import pytest
-
 from tanglewood.cli import main
 from toy import sentences_of, toy_sentences
-from toy_pipeline import TEXT, toy_pipeline
-
-
-@pytest.fixture(scope="module")
-def pipeline():
-    return toy_pipeline()
-
-
-@pytest.fixture(scope="module")
-def model(pipeline, tmp_path_factory):
-    path = tmp_path_factory.mktemp("pipeline") / "toy.tw"
-    pipeline.save(path)
-    return path
+from toy_pipeline import TEXT
 
 
 def run(capsys, *arguments):

@@ -15,8 +15,7 @@ from tanglewood.errors import ConfigError, FormatError, ModelError
 from tanglewood.learners.network import learner as network
 from tanglewood.learners.network.learner import NetworkLearner, Sizes
 from tanglewood.learners.network.student import StudentLearner
-from tanglewood.text import tagger
-from tanglewood.training import distil, loop
+from tanglewood.training import distil
 from tanglewood.training.config import Config
 from tanglewood.training.crossval import CrossValidation
 from tanglewood.training.distil import TeacherPlan, begun, teacher_config, train_teachers
@@ -24,20 +23,13 @@ from tanglewood.training.loop import Training
 from tanglewood.training.progress import Progress, TeacherProgress
 from tanglewood.training.student import Taught, Teacher
 from tanglewood.treebank.conllu import read
-from toy import sentences_of, small_network, toy_sentences, toy_text, train_parser
+from toy import sentences_of, toy_sentences, toy_text, train_parser
 from toy_pipeline import written
 
 N_TRAIN = 30 if COMPILED else 8
 QUICK = {"epochs": 3, "batch_words": 20, "rate": 0.01}
 BARE = "1\twug\t_\t_\t_\t_\t_\t_\t_\t_\n2\tzorps\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
-
-
-@pytest.fixture(autouse=True)
-def _small(monkeypatch):
-    small_network(monkeypatch)
-    monkeypatch.setattr(tagger, "SIZES", (8, 4))
-    for name in ("RARE_ARCS", "RARE_LABEL"):  # everything is rare in so few sentences
-        monkeypatch.setattr(loop, name, 0)
+pytestmark = pytest.mark.usefixtures("small_training")
 
 
 @pytest.fixture

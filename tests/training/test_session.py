@@ -16,27 +16,19 @@ from tanglewood.cli import main
 from tanglewood.errors import ArgumentError, ConfigError, ModelError
 from tanglewood.learners.network.learner import NetworkLearner
 from tanglewood.pipeline import Pipeline
-from tanglewood.text import tagger
 from tanglewood.training import loop
 from tanglewood.training import session as session_module
 from tanglewood.training.config import Config
 from tanglewood.training.loop import Training
 from tanglewood.training.progress import Progress, TaggerProgress
 from tanglewood.training.session import Session
-from toy import small_network, toy_sentences, toy_text
+from toy import toy_sentences, toy_text
 from toy_pipeline import written
 
 N_TRAIN = 60 if COMPILED else 20
 QUICK = {"epochs": 2, "batch_words": 20, "rate": 0.01}
 LINEAR = {"learner": "linear", "epochs": 1}
-
-
-@pytest.fixture(autouse=True)
-def _small(monkeypatch):
-    small_network(monkeypatch)
-    monkeypatch.setattr(tagger, "SIZES", (8, 4))
-    for name in ("RARE_ARCS", "RARE_LABEL"):  # everything is rare in so few sentences
-        monkeypatch.setattr(loop, name, 0)
+pytestmark = pytest.mark.usefixtures("small_training")
 
 
 @pytest.fixture

@@ -18,15 +18,17 @@ cpdef add_kinds_back(const float[:, ::1] d_scores, float[::1] d_worth, float[:, 
 cpdef head_shares(const float[:, ::1] scores, float[:, ::1] shares)
 @cython.locals(size=int, head=int, word=int, mean=double)
 cpdef head_shares_back(const float[:, ::1] shares, const float[:, ::1] d_shares, float[:, ::1] d_scores)
-@cython.locals(row=Py_ssize_t, i=Py_ssize_t, top=float, total=double)
+@cython.locals(row=Py_ssize_t)
 cpdef softmax_rows(float[:, ::1] scores)
+@cython.locals(i=Py_ssize_t, top=float, total=double)
+cdef void _softmax(float[:, ::1] scores, Py_ssize_t row, int largest) noexcept nogil
 @cython.locals(i=Py_ssize_t, total=double)
 cpdef double sum_of_tree(
     const float[:, ::1] scores, const float[:, ::1] chances, const int[::1] heads, const int[::1] labels
 ) except? -1
 @cython.locals(tree=Py_ssize_t, word=Py_ssize_t)
 cpdef add_votes(float[:, ::1] scores, const int[:, ::1] heads, const float[::1] weights)
-@cython.locals(tree=Py_ssize_t, word=Py_ssize_t, i=Py_ssize_t, chosen=int, differs=bint, total=double, top=float)
+@cython.locals(tree=Py_ssize_t, word=Py_ssize_t, chosen=int, differs=bint)
 cpdef voted_labels(
     float[:, ::1] scores, const int[::1] own, const int[:, ::1] heads, const int[:, ::1] labels,
     const float[::1] weights, int[::1] best,

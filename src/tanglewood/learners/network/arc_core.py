@@ -125,15 +125,27 @@ def softmax_rows(scores: Table) -> None:
     """Turn the scores of each row into probabilities."""
     with cython.nogil:
         for row in range(scores.shape[0]):
-            top = scores[row, 0]
-            for i in range(1, scores.shape[1]):
-                top = max(top, scores[row, i])
-            total = 0.0
-            for i in range(scores.shape[1]):
-                scores[row, i] = exp(scores[row, i] - top)
-                total += float(scores[row, i])
-            for i in range(scores.shape[1]):
-                scores[row, i] = float(scores[row, i]) / total
+            _softmax(scores, row, _largest(scores, row))
+
+
+def _softmax(scores: Table, row: int, largest: int) -> None:
+    """Turn the scores of a row into probabilities; ``largest`` is the place of the largest."""
+    top = scores[row, largest]
+    total = 0.0
+    for i in range(scores.shape[1]):
+        scores[row, i] = exp(scores[row, i] - top)
+        total += float(scores[row, i])
+    for i in range(scores.shape[1]):
+        scores[row, i] = float(scores[row, i]) / total
+
+
+def _largest(scores: Table, row: int) -> int:
+    """Return the place of the largest number in a row; of equals the first."""
+    best = 0
+    for i in range(1, scores.shape[1]):
+        if scores[row, i] > scores[row, best]:
+            best = i
+    return best
 
 
 def sum_of_tree(scores: Table, chances: Table, heads: Table, labels: Table) -> float:
@@ -171,24 +183,9 @@ def voted_labels(scores: Table, own: Table, heads: Table, labels: Table, weights
                 if heads[tree, word] == own[word] and labels[tree, word] >= 0 and labels[tree, word] != chosen:
                     differs = True
             if differs:  # otherwise votes change nothing, and probabilities are not needed
-                total = 0.0
-                top = scores[word, chosen]
-                for i in range(scores.shape[1]):
-                    scores[word, i] = exp(scores[word, i] - top)
-                    total += float(scores[word, i])
-                for i in range(scores.shape[1]):
-                    scores[word, i] = float(scores[word, i]) / total
+                _softmax(scores, word, chosen)
                 for tree in range(heads.shape[0]):
                     if heads[tree, word] == own[word] and labels[tree, word] >= 0:
                         scores[word, labels[tree, word]] += weights[tree]
                 chosen = _largest(scores, word)
             best[word] = chosen
-
-
-def _largest(scores: Table, row: int) -> int:
-    """Return the place of the largest number in a row; of equals the first."""
-    best = 0
-    for i in range(1, scores.shape[1]):
-        if scores[row, i] > scores[row, best]:
-            best = i
-    return best
