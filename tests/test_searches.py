@@ -96,6 +96,19 @@ def test_voting_finds_the_best_tree_by_arcs_and_votes(request, monkeypatch, shor
         assert value(scores, found) == pytest.approx(best, abs=1e-4)
 
 
+def test_votes_for_crossing_arcs_must_pay(monkeypatch):
+    parser = train_parser(toy_sentences(60), settings={"epochs": 4})
+    unseen = toy_sentences(40, seed=9)
+    crossing = {}
+    for gain, longest in ((0.0, 200), (1e6, 200), (1e6, 5)):
+        monkeypatch.setattr(searches, "CROSSING_GAIN", gain)
+        monkeypatch.setattr(searches, "MOST_CAUTIOUS", longest)
+        crossing[gain, longest] = sum(not s.tree.is_projective() for s in parser.parse_all(unseen, search="vote"))
+    assert crossing[0.0, 200] > 0
+    assert crossing[1e6, 200] == 0
+    assert crossing[1e6, 5] > 0  # in longer sentences than these nobody looks
+
+
 def test_without_votes_the_best_tree_of_all_or_of_the_projective_ones_is_found(joint, graph_based, short):
     for parser in (joint, graph_based):
         for sentence in short:
