@@ -13,7 +13,8 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "tanglewood"
 MODULES = sorted(SOURCE.rglob("*.py"))
 HEAVY = {"matplotlib", "torch", "sklearn", "numpy", "scipy", "pandas"}
 MATRICES = {  # loaded when asked for
-    *(f"ml/{name}.py" for name in ("adam", "contexts", "encoder", "products", "vectors_plain")),
+    *(f"ml/{name}.py" for name in ("adam", "contexts", "encoder", "language_model", "lexicon")),
+    *(f"ml/{name}.py" for name in ("products", "vectors_plain")),
     *(
         f"learners/{name}.py"
         for name in ("network/arcs", "network/learner", "network/student", "svm/learner", "svm/models")

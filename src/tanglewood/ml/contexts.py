@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tanglewood.ml.encoder import DIRECTIONS, Batch, Encoder, Floats, Ints
+from tanglewood.ml.encoder import DIRECTIONS, Batch, Encoder, Floats, Ints, given_vectors
 from tanglewood.ml.kernels import Kernels
 from tanglewood.ml.vocabulary import Vocabulary
 from tanglewood.ml.word_features import ANY, FEATURES
@@ -40,7 +40,8 @@ def number_distinct(vocabulary: Vocabulary, words: Sequence[Word]) -> Batch:
                 several[name] = flat.reshape(-1, kind)
             else:
                 single.append(flat)
-    return Batch([len(words) + 1], np.stack(single, axis=1), several, bags)
+    given = None if vocabulary.lexicon is None else given_vectors(vocabulary.lexicon, [words])
+    return Batch([len(words) + 1], np.stack(single, axis=1), several, bags, given)
 
 
 class _Places(dict[Word, int]):

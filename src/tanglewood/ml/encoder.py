@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from tanglewood.ml.vocabulary import Numbers, Vocabulary
 from tanglewood.ml.word_features import ANY, FEATURES
 from tanglewood.ml.words import Word
 
+if TYPE_CHECKING:
+    from tanglewood.ml.lexicon import Lexicon
+
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
 OUTPUT = "hidden.slots"  # the weights that contexts are multiplied by in the end
@@ -29,13 +32,19 @@ DIRECTIONS = ("forward", "backward")
 def new_encoder(
     embedded: Mapping[str, int], vocabulary: Vocabulary, sizes: tuple[int, int, int], rng: Rng
 ) -> dict[str, Floats]:
-    """Return fresh parameters; ``sizes`` are those of word vectors and LSTMs, and the number of LSTM layers."""
+    """Return fresh parameters; ``sizes`` are those of word vectors and LSTMs, and the number of LSTM layers.
+
+    Of the features that the vocabulary has numbers for, ``embedded`` has the widths.
+    """
     n_word, n_lstm, n_layers = sizes
     parameters = {
         f"{EMBED}{feature}": normal(rng, 0.1 if size > 32 else 0.2, len(vocabulary.numbers[feature]), size)
-        for feature, size in embedded.items()
+        for feature, size in ((feature, embedded[feature]) for feature in vocabulary.numbers)
     }
-    parameters["word.weight"] = glorot(rng, sum(embedded.values()), n_word)
+    width = sum(table.shape[1] for table in parameters.values())
+    if vocabulary.lexicon is not None:
+        width += vocabulary.lexicon.width
+    parameters["word.weight"] = glorot(rng, width, n_word)
     parameters["word.bias"] = np.zeros(n_word, np.float32)
     for lstm in (f"lstm{layer}.{direction}" for layer in range(n_layers) for direction in DIRECTIONS):
         parameters[f"{lstm}.input"] = glorot(rng, n_word, 4 * n_lstm)
@@ -146,6 +155,7 @@ class Batch:
     single: Ints  # numbers of the features that have one value: (nodes, features)
     several: dict[str, Ints]  # of those that have a fixed number of values: (nodes, values)
     bags: dict[str, tuple[Ints, Ints]]  # of those that have any number: all, and where those of each node begin
+    given: Floats | None = None  # vectors of all nodes that are not learnt
 
     @property
     def offsets(self) -> list[int]:
@@ -179,7 +189,13 @@ def number_words(
             several[name] = flat.reshape(-1, kind)
         else:
             single.append(flat)
-    return Batch([len(words) + 1 for words in sentences], np.stack(single, axis=1), several, bags)
+    given = None if vocabulary.lexicon is None else given_vectors(vocabulary.lexicon, sentences)
+    return Batch([len(words) + 1 for words in sentences], np.stack(single, axis=1), several, bags, given)
+
+
+def given_vectors(lexicon: Lexicon, sentences: Sequence[Sequence[Word]]) -> Floats:
+    """Return the vectors that a lexicon has of all nodes."""
+    return lexicon.vectors[lexicon.places([word[0] for word in words] for words in sentences)]
 
 
 class TimeSteps:
@@ -271,6 +287,8 @@ class Encoder:
                 parts.append(sums)
             else:
                 parts.append(table[next(columns)])
+        if batch.given is not None:
+            parts.append(batch.given)
         return np.concatenate(parts, axis=1)
 
     def _sum_bags(self, table: Floats, numbers: Ints, starts: Ints) -> Floats:

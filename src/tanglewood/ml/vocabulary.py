@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tanglewood.checks import check_settings
 from tanglewood.errors import ModelError
 from tanglewood.ml.word_features import FEATURES
 from tanglewood.ml.words import Word
+
+if TYPE_CHECKING:
+    from tanglewood.ml.knowledge import Knowledge
+    from tanglewood.ml.lexicon import Lexicon
 
 UNKNOWN, ROOT = "\tunknown", "\troot"  # no column can hold a tab
 Numbers = list[list[int]]  # of the values of a word, a list for each feature of the vocabulary
@@ -22,21 +26,33 @@ class Vocabulary:
 
     numbers: Mapping[str, Mapping[str, int]]
     counts: Mapping[str, Sequence[int]]
+    lexicon: Lexicon | None = None  # of vectors that forms have besides
 
     @classmethod
-    def of(cls, words: Iterable[Word], features: Iterable[str], least: Mapping[str, int]) -> Vocabulary:
-        """Count the values of words; those that occur less often than ``least`` says for their feature are left out."""
-        seen: dict[str, Counter[str]] = {name: Counter() for name in features}
+    def of(
+        cls,
+        words: Iterable[Word],
+        features: Iterable[str],
+        least: Mapping[str, int],
+        knowledge: Knowledge | None = None,
+    ) -> Vocabulary:
+        """Count the values of words; those that occur less often than ``least`` says for their feature are left out.
+
+        Values that are known have the numbers that they have there.
+        """
+        known = {} if knowledge is None else knowledge.values
+        seen: dict[str, Counter[str]] = {name: Counter() for name in dict.fromkeys((*features, *known))}
         for word, times in Counter(words).items():
             for name, counter in seen.items():
                 for value in FEATURES[name].values(word):
                     counter[value] += times
         numbers, counts = {}, {}
         for name, counter in seen.items():
-            kept = [value for value, count in counter.most_common() if count >= least.get(name, 1)]
+            frequent = (value for value, count in counter.most_common() if count >= least.get(name, 1))
+            _, _, *kept = dict.fromkeys((UNKNOWN, ROOT, *known.get(name, ()), *frequent))
             numbers[name] = {value: number for number, value in enumerate([UNKNOWN, ROOT, *kept])}
             counts[name] = [0, 1_000_000_000, *(counter[value] for value in kept)]
-        return cls(numbers, counts)
+        return cls(numbers, counts, None if knowledge is None else knowledge.lexicon)
 
     def number(self, word: Word) -> Numbers:
         """Return the numbers of a word's values."""
@@ -51,13 +67,19 @@ class Vocabulary:
         return {name: list(numbers) for name, numbers in self.numbers.items()}
 
     @classmethod
-    def load(cls, settings: Mapping[str, Any], features: Iterable[str]) -> Vocabulary:
-        """Rebuild it from such data, without knowing how often values occurred."""
-        names = list(features)
+    def load(
+        cls,
+        settings: Mapping[str, Any],
+        features: Iterable[str],
+        extra: Iterable[str] = (),
+        lexicon: Lexicon | None = None,
+    ) -> Vocabulary:
+        """Rebuild it from such data, without knowing how often values occurred; ``extra`` features may be missing."""
+        names = [*features, *(name for name in extra if name in settings)]
         check_settings(settings, {name: [str] for name in names}, "vocabulary")
         if any(list(settings[name][:2]) != [UNKNOWN, ROOT] for name in names):
             raise ModelError(f"the vocabulary should number {', '.join(names)}, the unknown and the root first")
         numbers = {name: {value: number for number, value in enumerate(settings[name])} for name in names}
         if any(len(numbers[name]) != len(settings[name]) for name in names):
             raise ModelError("the vocabulary has a value twice")
-        return cls(numbers, {})
+        return cls(numbers, {}, lexicon)

@@ -19,6 +19,7 @@ from tanglewood.errors import ConfigError, ModelError
 from tanglewood.ml.adam import Adam
 from tanglewood.ml.contexts import Contexts
 from tanglewood.ml.encoder import (
+    EMBED,
     OUTPUT,
     Encoder,
     Floats,
@@ -37,6 +38,8 @@ from tanglewood.ml.encoder import (
     unpacked,
 )
 from tanglewood.ml.kernels import kernels_for
+from tanglewood.ml.knowledge import Knowledge
+from tanglewood.ml.lexicon import taken_out
 from tanglewood.ml.products import linear
 from tanglewood.ml.vocabulary import Numbers, Vocabulary
 from tanglewood.ml.words import Word, untagged
@@ -45,11 +48,15 @@ from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tag_candidates import TagCandidate
 
 COLUMNS = ("upos", "xpos", "feats", "rule")
-SETTINGS: Shape = {"vocabulary": dict, "classes": {column: [FIELD] for column in COLUMNS}, "lemmas": {str: FIELD}}
+SETTINGS: Shape = {
+    "vocabulary": dict,
+    "lexicon?": dict,
+    "classes": {column: [FIELD] for column in COLUMNS},
+    "lemmas": {str: FIELD},
+}
 # What the tagger embeds of a form: names of ml/word_features.py, and the widths of their vectors.
 EMBEDDED = {"lower": 64, "form": 32, "short_shape": 16, "last": 16, "pieces": 48, "affixes": 32}
 LEAST = {"lower": 2, "form": 2, "pieces": 3, "affixes": 2}  # fewest occurrences of what is kept
-SPARSE = tuple(f"embed.{feature}" for feature in EMBEDDED)
 BIAS = "output.bias"
 SIZES = (128, 64)  # of the vectors of words, and of the outputs of LSTMs
 LEAST_RULE = 2  # fewest occurrences of a rule for lemmas that is kept
@@ -78,6 +85,7 @@ class TaggerOptions:
     drop_input: float = 0.25
     drop_context: float = 0.4
     drop_form: float = 0.5  # a form seen n times is taken for unknown with probability 0.5 / (0.5 + n)
+    drop_vectors: float = 0.05  # probability of taking a form that has a vector for one that has none
 
     def resolved(self, words: int) -> TaggerOptions:
         """Return the options, with those left open chosen for this many words of training data."""
@@ -110,13 +118,17 @@ class Tagger:
         return TagWorker(self, reproducible=reproducible)
 
     def arrays(self) -> dict[str, Any]:
-        """Return the parameters, with embeddings packed, and the combinations."""
-        return {**packed(self.parameters), "combinations": self.combinations}
+        """Return the parameters, with embeddings packed, the lexicon's vectors and the combinations."""
+        lexicon = self.vocabulary.lexicon
+        known = {} if lexicon is None else lexicon.arrays()
+        return {**packed(self.parameters), **known, "combinations": self.combinations}
 
     def settings(self) -> dict[str, Any]:
         """Return everything else, as plain data."""
+        lexicon = self.vocabulary.lexicon
         return {
             "vocabulary": self.vocabulary.settings(),
+            **({} if lexicon is None else {"lexicon": lexicon.settings()}),
             "classes": {column: list(names) for column, names in self.classes.items()},
             "lemmas": dict(self.lemmas),
         }
@@ -132,7 +144,8 @@ class Tagger:
     @classmethod
     def _load(cls, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> Tagger:
         check_settings(settings, SETTINGS)
-        vocabulary = Vocabulary.load(settings["vocabulary"], EMBEDDED)
+        lexicon, arrays = taken_out(arrays, settings)
+        vocabulary = Vocabulary.load(settings["vocabulary"], EMBEDDED, lexicon=lexicon)
         classes = {column: settings["classes"][column] for column in COLUMNS}
         if not all(classes.values()) or not all(map(is_rule, classes["rule"])):
             raise ModelError("every column should have classes, those of lemmas being rules")
@@ -228,13 +241,15 @@ class TagWorker:
 class TaggerLearner:
     """Learns a tagger, one epoch at a time."""
 
-    def __init__(self, sentences: Sequence[Sentence], options: TaggerOptions, seed: int) -> None:
+    def __init__(
+        self, sentences: Sequence[Sentence], options: TaggerOptions, seed: int, knowledge: Knowledge | None = None
+    ) -> None:
         if not sentences:
             raise ConfigError("there is no sentence to learn tags from")
         self.options = options.resolved(sum(map(len, sentences)))
         self._rng = np.random.default_rng(seed)
         self._words = [list(map(untagged, sentence.forms)) for sentence in sentences]
-        self.vocabulary = Vocabulary.of((word for words in self._words for word in words), EMBEDDED, LEAST)
+        self.vocabulary = Vocabulary.of((word for words in self._words for word in words), EMBEDDED, LEAST, knowledge)
         rows = [list(zip(s.upos, s.xpos, s.feats, map(lemma_rule, s.forms, s.lemmas), strict=True)) for s in sentences]
         self.classes = {}
         for i, column in enumerate(COLUMNS):
@@ -250,9 +265,12 @@ class TaggerLearner:
         self.combinations = np.array([tags for tags, _ in together.most_common()], np.int32)
         self.lemmas = _most_frequent_lemmas(sentences)
         self._parameters = new_parameters(self.vocabulary, self.classes, (*SIZES, options.layers), self._rng)
-        self._gradients = {name: np.zeros_like(p) for name, p in self._parameters.items() if name not in SPARSE}
+        if knowledge is not None:
+            knowledge.give_to(self._parameters, self.vocabulary)
+        self._sparse = tuple(f"{EMBED}{feature}" for feature in self.vocabulary.numbers)
+        self._gradients = {name: np.zeros_like(p) for name, p in self._parameters.items() if name not in self._sparse}
         self._adam = Adam(self._parameters)
-        self._encoder = Encoder(self._parameters, EMBEDDED)
+        self._encoder = Encoder(self._parameters, self.vocabulary.numbers)
         self._sections = _sections(self.classes)
         share = options.drop_form
         self._unknown = np.array(
@@ -278,6 +296,8 @@ class TaggerLearner:
         batch = number_words(self.vocabulary, [self._words[place] for place in places], self._known)
         forms = batch.single[:, 0]
         batch.single[self._rng.random(len(forms)) < self._unknown[forms], :2] = 0  # in lowercase and as written
+        if self.vocabulary.lexicon is not None:
+            self.vocabulary.lexicon.hide(batch.given, options.drop_vectors, self._rng)
         contexts = self._encoder.forward(batch, self._rng, options.drop_input, options.drop_context)
         scores = contexts @ self._parameters[OUTPUT] + self._parameters[BIAS]
         targets = np.concatenate([self._targets[place] for place in places])
@@ -295,7 +315,7 @@ class TaggerLearner:
 
     def tagger(self) -> Tagger:
         """Return the averaged tagger as of now."""
-        averaged = rounded(self._adam.average(SPARSE))
+        averaged = rounded(self._adam.average(self._sparse))
         return Tagger(self.vocabulary, self.classes, self.combinations, self.lemmas, averaged)
 
 
@@ -353,10 +373,14 @@ class TagProgress:
 
 
 def train_tagger(
-    train: Sequence[Sentence], dev: Sequence[Sentence], options: TaggerOptions, seed: int
+    train: Sequence[Sentence],
+    dev: Sequence[Sentence],
+    options: TaggerOptions,
+    seed: int,
+    knowledge: Knowledge | None = None,
 ) -> Iterator[TagProgress]:
     """Learn epoch by epoch, and yield the progress after each."""
-    learner = TaggerLearner(train, options, seed)
+    learner = TaggerLearner(train, options, seed, knowledge)
     best: tuple[float, Tagger] | None = None
     for epoch in range(1, learner.options.epochs + 1):
         loss = learner.epoch()

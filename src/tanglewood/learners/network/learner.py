@@ -29,6 +29,7 @@ from tanglewood.learners.network.core import N_DISTANCES, N_FLAGS, NetworkCore, 
 from tanglewood.ml.adam import Adam
 from tanglewood.ml.contexts import Contexts
 from tanglewood.ml.encoder import (
+    EMBED,
     OUTPUT,
     Batch,
     Encoder,
@@ -48,6 +49,8 @@ from tanglewood.ml.encoder import (
     unpacked,
 )
 from tanglewood.ml.kernels import kernels_for
+from tanglewood.ml.knowledge import Knowledge
+from tanglewood.ml.lexicon import taken_out
 from tanglewood.ml.products import products_with
 from tanglewood.ml.vocabulary import Numbers, Vocabulary
 from tanglewood.ml.words import Word, words_of
@@ -55,7 +58,7 @@ from tanglewood.treebank.sentence import Sentence
 
 # What the network embeds of a word: names of ml/word_features.py, and the widths of their vectors.
 EMBEDDED = {"lower": 64, "lemma": 64, "upos": 16, "xpos": 16, "feats": 32, "affixes": 32}
-SPARSE = tuple(f"embed.{feature}" for feature in EMBEDDED)
+EXTRA = {"short_shape": 16}  # what it embeds as well if the encoder was pretrained
 # Most nodes, but for a longer sentence, whose products with the slots are computed together: they still lie in the
 # cache when used.
 PAGE = 128
@@ -80,7 +83,7 @@ class Sizes:
 
 def new_parameters(sizes: Sizes, vocabulary: Vocabulary, actions: Actions, rng: Rng) -> dict[str, Floats]:
     """Return fresh parameters: of the encoder, of moves if they have a hidden layer, and of arcs if they are scored."""
-    parameters = new_encoder(EMBEDDED, vocabulary, (sizes.word, sizes.lstm, sizes.layers), rng)
+    parameters = new_encoder(EMBEDDED | EXTRA, vocabulary, (sizes.word, sizes.lstm, sizes.layers), rng)
     if sizes.hidden:
         parameters |= _new_moves(sizes, actions.system, actions.n_labels, rng)
     if sizes.arcs:
@@ -106,9 +109,10 @@ def _new_moves(sizes: Sizes, system: TransitionSystem, n_labels: int, rng: Rng) 
     return parameters
 
 
-def vocabulary_of(sentences: Sequence[Sentence]) -> Vocabulary:
+def vocabulary_of(sentences: Sequence[Sentence], knowledge: Knowledge | None = None) -> Vocabulary:
     """Number what the network embeds; affixes that occur once are left out."""
-    return Vocabulary.of((word for sentence in sentences for word in words_of(sentence)), EMBEDDED, {"affixes": 2})
+    words = (word for sentence in sentences for word in words_of(sentence))
+    return Vocabulary.of(words, EMBEDDED, {"affixes": 2}, knowledge)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +130,7 @@ class NetworkOptions:
     drop_hidden: float = 0.35
     drop_form: float = 0.4  # a form seen n times is taken for unknown with probability 0.4 / (0.4 + n)
     drop_lemma: float = 0.3
+    drop_vectors: float = 0.05  # probability of taking a form that has a vector for one that has none
     # The likeliest move is seldom a rare one, such as SWAP: few crossing arcs are found, though most of those found are
     # right. So the score of a move is raised by this share of -log of how frequent the move is.
     favour_rare: float = 0.2
@@ -133,7 +138,7 @@ class NetworkOptions:
     moves: bool = True  # false: arcs alone, a graph-based model
 
     def __post_init__(self) -> None:
-        for name in ("drop_input", "drop_context", "drop_hidden"):
+        for name in ("drop_input", "drop_context", "drop_hidden", "drop_vectors"):
             if not 0 <= getattr(self, name) < 1:
                 raise ConfigError(f"{name}={getattr(self, name)}: it should be 0 or more and less than 1")
         if not 0 <= self.explore <= 1:
@@ -263,14 +268,17 @@ class NetworkModel:
         self.temperature = best_temperature(SpanningTree(single_root=self.actions.system.single_root), scored)
 
     def arrays(self) -> Mapping[str, Any]:
-        """Return the parameters, with embeddings packed."""
-        return packed(self.parameters)
+        """Return the parameters, with embeddings packed, and the lexicon's vectors."""
+        lexicon = self.vocabulary.lexicon
+        return packed(self.parameters) | ({} if lexicon is None else lexicon.arrays())
 
     def settings(self) -> dict[str, Any]:
         """Return the vocabulary (values in the order of their numbers) and the temperature of arcs."""
         settings: dict[str, Any] = {"vocabulary": self.vocabulary.settings()}
         if WORDS in self.parameters:
             settings |= {"temperature": self.temperature, "calibrated": self.calibrated}
+        if self.vocabulary.lexicon is not None:
+            settings["lexicon"] = self.vocabulary.lexicon.settings()
         return settings
 
     @classmethod
@@ -278,8 +286,9 @@ class NetworkModel:
         """Rebuild the model, and check that everything has the right size."""
         arcs = any(name.startswith("arc.") for name in arrays)
         moves = not arcs or any(name.startswith("hidden.") for name in arrays)
-        check_settings(settings, {"vocabulary": dict, **(CALIBRATION if arcs else {})})
-        vocabulary = Vocabulary.load(settings["vocabulary"], EMBEDDED)
+        check_settings(settings, {"vocabulary": dict, "lexicon?": dict, **(CALIBRATION if arcs else {})})
+        lexicon, arrays = taken_out(arrays, settings)
+        vocabulary = Vocabulary.load(settings["vocabulary"], EMBEDDED, EXTRA, lexicon)
         word, lstm, layers = sizes_in(arrays)
         hidden = len(arrays.get("hidden.bias", b"?")) if moves else 0
         sizes = Sizes(word=word, lstm=lstm, layers=layers, hidden=hidden, arcs=arcs)
@@ -291,7 +300,14 @@ class NetworkModel:
 class NetworkLearner:
     """Learns a network, one epoch at a time, also from the states that its own errors lead to."""
 
-    def __init__(self, actions: Actions, vocabulary: Vocabulary, options: NetworkOptions, seed: int) -> None:
+    def __init__(
+        self,
+        actions: Actions,
+        vocabulary: Vocabulary,
+        options: NetworkOptions,
+        seed: int,
+        knowledge: Knowledge | None = None,
+    ) -> None:
         self.actions = actions
         self.vocabulary = vocabulary
         self.options = options
@@ -299,9 +315,12 @@ class NetworkLearner:
         usual = Sizes(layers=options.layers)
         sizes = replace(usual, arcs=options.arcs, hidden=usual.hidden if options.moves else 0)
         self._parameters = new_parameters(sizes, vocabulary, actions, self._rng)
-        self._gradients = {name: np.zeros_like(p) for name, p in self._parameters.items() if name not in SPARSE}
+        if knowledge is not None:
+            knowledge.give_to(self._parameters, vocabulary)
+        self._sparse = tuple(f"{EMBED}{feature}" for feature in vocabulary.numbers)
+        self._gradients = {name: np.zeros_like(p) for name, p in self._parameters.items() if name not in self._sparse}
         self._adam = Adam(self._parameters)
-        self._encoder = Encoder(self._parameters, EMBEDDED)
+        self._encoder = Encoder(self._parameters, vocabulary.numbers)
         self._moves: NetworkTrainer | None = None
         self._arcs: ArcTrainer | None = None
         if sizes.hidden:
@@ -327,9 +346,10 @@ class NetworkLearner:
         seed: int,
         *,
         stacked: bool = False,
+        knowledge: Knowledge | None = None,
     ) -> NetworkLearner:
-        """Return a learner that has seen the words of the training data, and nothing else."""
-        return cls(actions, vocabulary_of(sentences), options, seed)
+        """Return a learner that has seen the words of the training data, and nothing else but what is known before."""
+        return cls(actions, vocabulary_of(sentences, knowledge), options, seed, knowledge)
 
     def _new_trainer(self, seed: int) -> NetworkTrainer:
         return NetworkTrainer(
@@ -369,6 +389,8 @@ class NetworkLearner:
         for column, unknown in enumerate(self._unknown):
             numbers = batch.single[:, column]
             numbers[self._rng.random(len(numbers)) < unknown[numbers]] = 0
+        if self.vocabulary.lexicon is not None:
+            self.vocabulary.lexicon.hide(batch.given, options.drop_vectors, self._rng)
         contexts = self._encoder.forward(batch, self._rng, options.drop_input, options.drop_context)
         for gradient in self._gradients.values():
             gradient.fill(0)
@@ -425,7 +447,7 @@ class NetworkLearner:
 
     def model(self) -> NetworkModel:
         """Return the averaged model as of now."""
-        averaged = rounded(self._adam.average(SPARSE))
+        averaged = rounded(self._adam.average(self._sparse))
         if self._moves is not None:
             counts = np.asarray(self._moves.move_counts) + 1
             averaged["move.bias"] -= (self.options.favour_rare * np.log(counts / counts.sum())).astype(np.float32)
@@ -436,7 +458,7 @@ class NetworkLearner:
         adam = self._adam
         groups = {"value": self._parameters, "first": adam.first, "second": adam.second, "averaged": adam.averaged}
         arrays: dict[str, Any] = {f"{group}/{k}": v for group, values in groups.items() for k, v in values.items()}
-        arrays |= {f"touched/{name}": adam.touched[name] for name in SPARSE}
+        arrays |= {f"touched/{name}": adam.touched[name] for name in self._sparse}
         data = {
             "epochs": self._epochs,
             "steps": adam.steps,

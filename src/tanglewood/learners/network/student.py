@@ -34,6 +34,7 @@ from tanglewood.learners.network.learner import (
 from tanglewood.ml.contexts import Contexts
 from tanglewood.ml.encoder import OUTPUT, Floats
 from tanglewood.ml.kernels import kernels_for
+from tanglewood.ml.knowledge import Knowledge
 from tanglewood.ml.vocabulary import Vocabulary
 from tanglewood.treebank.chunks import in_chunks
 from tanglewood.treebank.sentence import Sentence
@@ -174,6 +175,7 @@ class StudentLearner(NetworkLearner):
         seed: int,
         teachers: Sequence[NetworkModel] = (),
         votes: Sequence[Votes] = (),
+        knowledge: Knowledge | None = None,
     ) -> None:
         self._networks = [_Network(model, actions) for model in teachers]
         self._votes = votes
@@ -188,7 +190,7 @@ class StudentLearner(NetworkLearner):
         if chain is None:
             raise ConfigError("there is no teacher to learn from; there should be one or more")
         self._teachers: Teacher = chain
-        NetworkLearner.__init__(self, actions, vocabulary, options, seed)
+        NetworkLearner.__init__(self, actions, vocabulary, options, seed, knowledge)
 
     @classmethod
     def begin(
@@ -199,11 +201,13 @@ class StudentLearner(NetworkLearner):
         seed: int,
         *,
         stacked: bool = False,
+        knowledge: Knowledge | None = None,
         teachers: Sequence[NetworkModel] = (),
         votes: Sequence[tuple[Oracle, Sequence[StackedTree]]] = (),
     ) -> StudentLearner:
-        """Return a learner that has seen the words of the training data, and nothing else."""
-        return cls(actions, vocabulary_of(sentences), options, seed, teachers, [Votes(*vote) for vote in votes])
+        """Return a learner that has seen the words of the training data, and nothing else but what is known before."""
+        vocabulary = vocabulary_of(sentences, knowledge)
+        return cls(actions, vocabulary, options, seed, teachers, [Votes(*vote) for vote in votes], knowledge)
 
     @staticmethod
     def can_ask(model: Model, actions: Actions) -> bool:

@@ -1,0 +1,129 @@
+"""Vectors of forms that come from elsewhere than the treebank: a table that stays as it is, eight bits a number."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanglewood.checks import MOST_WEIGHT, Layout, Shape, check_arrays, check_settings
+from tanglewood.errors import ModelError
+from tanglewood.ml.vocabulary import ROOT, UNKNOWN
+from tanglewood.treebank.memo import Memo
+
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int32]
+MOST_BYTES = 32 << 20  # of forms whose places are remembered
+LEVELS = 127  # of a number in either direction
+SHAPE: Shape = {"words": [str], "latin": bool}
+LAYOUTS = {"lexicon.rows": Layout("b", ("words", "width")), "lexicon.scales": Layout("f", ("words",))}
+GREEK = (range(0x370, 0x400), range(0x1F00, 0x2000))
+APOSTROPHES = dict.fromkeys(map(ord, "\u2019\u02bc\u1fbd\u1fbf"), "'")
+LATIN = {ord("v"): "u", ord("j"): "i"}
+
+
+def folded(form: str, *, latin: bool = False) -> str:
+    """Return a form as it is looked up last: in small letters, with one kind of digit and of apostrophe.
+
+    A Greek grave accent, which an acute one becomes before another word, is an acute one. With ``latin`` letters have
+    no accents, and v and j are u and i.
+    """
+    text = unicodedata.normalize("NFC", form.lower()).translate(APOSTROPHES)
+    if text.isascii():
+        text = "".join("0" if letter.isdigit() else letter for letter in text)
+    else:
+        text = "".join("0" if letter.isdecimal() else letter for letter in text)
+        if latin:
+            text = "".join(letter for letter in unicodedata.normalize("NFD", text) if not unicodedata.combining(letter))
+        elif any(ord(letter) in letters for letter in text for letters in GREEK):
+            text = unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).replace("\u0300", "\u0301"))
+    return text.translate(LATIN) if latin else text
+
+
+class Lexicon:
+    """A table of vectors: row 0 for unknown forms, row 1 for the root, then one for each of ``words``.
+
+    A form is looked up as it is written, then in small letters, then folded.
+    """
+
+    def __init__(self, words: Sequence[str], rows: NDArray[np.int8], scales: Floats, *, latin: bool = False) -> None:
+        self.words = words
+        self.rows = rows
+        self.scales = scales
+        self.latin = latin
+        self._numbers = {word: number for number, word in enumerate(words, 2)}
+        self._places = Memo(self._place, MOST_BYTES)
+
+    @classmethod
+    def of(cls, words: Sequence[str], vectors: Floats, *, latin: bool = False) -> Lexicon:
+        """Return the lexicon of vectors, those of unknown forms and of the root first, rounded to eight bits."""
+        largest = np.abs(vectors).max(axis=1)
+        scales = (largest / LEVELS).astype(np.float32)
+        rows = np.rint(vectors / np.maximum(scales, 1e-30)[:, None]).astype(np.int8)
+        return cls(words, rows, scales, latin=latin)
+
+    @property
+    def width(self) -> int:
+        """How many numbers a vector has."""
+        return int(self.rows.shape[1])
+
+    @cached_property
+    def vectors(self) -> Floats:
+        """All vectors, as floats."""
+        return self.rows.astype(np.float32) * self.scales[:, None]
+
+    def _place(self, form: str) -> int:
+        numbers = self._numbers
+        for written in (form, form.lower()):
+            if written in numbers:
+                return numbers[written]
+        return numbers.get(folded(form, latin=self.latin), 0)
+
+    def knows(self, form: str) -> bool:
+        """Whether a form has a vector of its own."""
+        return self._places[form] > 0
+
+    def places(self, sentences: Iterable[Sequence[str]]) -> Ints:
+        """Return the rows of the nodes of sentences, whose forms are given, each with its node 0 first."""
+        found = self._places.__getitem__
+        return np.array([place for forms in sentences for place in (1, *map(found, forms))], np.int32)
+
+    def hide(self, given: Floats | None, share: float, rng: np.random.Generator) -> None:
+        """Put the vector of unknown forms in the place of a share of some vectors, for learning what to do then."""
+        assert given is not None
+        given[rng.random(len(given)) < share] = self.vectors[0]
+
+    def arrays(self) -> dict[str, Any]:
+        """Return the table, for a model file."""
+        return dict(zip(LAYOUTS, (self.rows, self.scales), strict=True))
+
+    def settings(self) -> dict[str, Any]:
+        """Return the rest, as plain data."""
+        return {"words": list(self.words), "latin": self.latin}
+
+    @classmethod
+    def load(cls, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> Lexicon:
+        """Rebuild the lexicon from its arrays and settings, which are checked."""
+        words = settings["words"]
+        check_arrays(arrays, LAYOUTS, {"words": len(words) + 2})
+        if len({UNKNOWN, ROOT, *words}) != len(words) + 2:
+            raise ModelError("the lexicon has a word twice")
+        rows, scales = (np.array(arrays[name]) for name in LAYOUTS)
+        if not rows.size or float(np.abs(scales).max()) * LEVELS > MOST_WEIGHT:
+            raise ModelError("the lexicon has no vectors, or numbers that are too large")
+        return cls(words, rows, scales, latin=settings["latin"])
+
+
+def taken_out(
+    arrays: Mapping[str, memoryview], settings: Mapping[str, Any]
+) -> tuple[Lexicon | None, dict[str, memoryview]]:
+    """Return the lexicon of a model, if the settings have one, and the arrays that are not a part of it."""
+    if "lexicon" not in settings:
+        return None, dict(arrays)
+    check_settings(settings["lexicon"], SHAPE, "lexicon")
+    own = {name: array for name, array in arrays.items() if name in LAYOUTS}
+    return Lexicon.load(own, settings["lexicon"]), {name: arrays[name] for name in arrays if name not in LAYOUTS}
