@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,10 +22,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not config.getoption("--slow"):
-        for item in items:
-            if item.get_closest_marker("slow"):
-                item.add_marker(pytest.mark.skip(reason="slow; run with --slow"))
+    ordinary = tw.compiled() and "TANGLEWOOD_BOUNDSCHECK" not in os.environ
+    for item in items:
+        if item.get_closest_marker("slow") and not config.getoption("--slow"):
+            item.add_marker(pytest.mark.skip(reason="slow; run with --slow"))
+        if item.get_closest_marker("one_build") and not ordinary:
+            item.add_marker(pytest.mark.skip(reason="long, and the same in every build; run in the compiled one"))
 
 
 @pytest.fixture(scope="session")

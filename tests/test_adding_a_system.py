@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.one_build
+
 TESTS = Path(__file__).resolve().parent
 ADDED = TESTS / "added"
 ROOT = TESTS.parent

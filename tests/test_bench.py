@@ -12,6 +12,8 @@ from tanglewood.arithmetic import available
 from tanglewood.systems import SYSTEMS
 from toy import toy_sentences, toy_text, train_parser
 
+pytestmark = pytest.mark.one_build
+
 BENCH = Path(__file__).resolve().parents[1] / "bench"
 
 

@@ -251,6 +251,7 @@ def perturbed(rng, source, target, rate, *, tree=True):
             out.write("\n".join(lines))
 
 
+@pytest.mark.one_build
 @pytest.mark.parametrize("name", SINGLE_ROOTED)
 def test_scores_agree_with_the_official_evaluation(shared, tmp_path, name):
     from udtools import udeval

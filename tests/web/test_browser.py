@@ -20,7 +20,10 @@ from toy import toy_sentences, toy_text, train_parser
 
 playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install 'tanglewood[test]'")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: apt-get install chromium")
+pytestmark = [
+    pytest.mark.one_build,
+    pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: apt-get install chromium"),
+]
 
 PATIENCE = 60_000  # milliseconds; interpreted builds on a busy machine are slow
 NASTY = '<img src=x onerror="window.hurt=1"><script>window.hurt=1</script>'
