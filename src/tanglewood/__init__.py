@@ -67,6 +67,7 @@ _HOMES = {
     "load": "pipeline",
     "make_system": "systems",
     "maximal_projective_components": "systems.swap",
+    "pretrain": "training.pretrain",
     "projectivize": "transforms.pseudo_projective",
     "read": "treebank.conllu",
     "stats": "measure.stats",

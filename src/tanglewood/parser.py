@@ -225,6 +225,8 @@ class Parser:
     @classmethod
     def from_contents(cls, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> Parser:
         """Return the parser with such contents; arrays of other parts, whose names have a slash, are ignored."""
+        if "pretrained" in settings:
+            raise ModelError("an encoder that was learnt from text, not a parser; train --pretrained takes it")
         check_settings(settings, SETTINGS)
         description = settings["description"]
         system = make_system(description["system"], **description["options"], single_root=description["single_root"])

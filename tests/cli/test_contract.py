@@ -23,6 +23,7 @@ WAYS = {  # command -> its arguments; FILE is where a treebank goes, MODEL a mod
     "parse": ["-m", "MODEL", "FILE"],
     "evaluate": ["FILE", "trees.conllu"],
     "crossval": ["FILE", "--folds", "2", *LEARNT],
+    "pretrain": ["FILE", "-o", "out.pre.tw", "--words", "20"],
     "draw": ["FILE"],
     "find": ["FILE"],
     "trace": ["FILE"],
@@ -35,8 +36,8 @@ WAYS = {  # command -> its arguments; FILE is where a treebank goes, MODEL a mod
     "info": ["MODEL"],
 }
 READERS = [command for command, way in WAYS.items() if "FILE" in way]
-NEED_SENTENCES = {"train", "evaluate", "crossval", "draw", "trace"}
-PRINT = [command for command in WAYS if command not in {"train", "reproduce", "serve"}]
+NEED_SENTENCES = {"train", "evaluate", "crossval", "pretrain", "draw", "trace"}
+PRINT = [command for command in WAYS if command not in {"train", "pretrain", "reproduce", "serve"}]
 WRITERS = ["parse", "draw", "find", "convert"]
 TREES = toy_text(8).encode()
 GZIP, XZ = gzip.compress(TREES), lzma.compress(TREES)
@@ -194,7 +195,7 @@ def test_a_full_disk_is_named(command, capfd):
     assert err.endswith("/dev/full: No space left on device\n")
 
 
-@pytest.mark.parametrize("command", ["train", *WRITERS])
+@pytest.mark.parametrize("command", ["train", "pretrain", *WRITERS])
 def test_an_output_that_is_a_folder_is_an_error(command, capfd):
     kind = ["--format", "tree"] if command == "draw" else []
     status, err = outcome(capfd, [*words(command), *kind, "-o", "folder"])
@@ -269,7 +270,7 @@ def put(number, kind):
 lines = sys.stdin.read().splitlines()
 with open(os.devnull, "w") as sys.stdout, open(os.devnull, "w") as sys.stderr:
     for arguments in {tuple(json.loads(line)[1]) for line in lines}:  # so that all they need is loaded
-        if not {"-", "--help", "--version", "train", "crossval"} & set(arguments):
+        if not {"-", "--help", "--version", "train", "crossval", "pretrain"} & set(arguments):
             main(list(arguments))
 sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
 

@@ -1,0 +1,302 @@
+"""Pretraining: an encoder that has read much text before it sees a treebank; interrupted, it goes on where it was."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from itertools import count
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from tanglewood import __version__
+from tanglewood.checks import PLAIN, Shape, check_arrays, check_settings
+from tanglewood.errors import ConfigError, ModelError, given
+from tanglewood.measure.clock import minutes
+from tanglewood.ml.encoder import Ints, Shapes, new_encoder, packed, packed_arrays, rounded, sizes_in, unpacked
+from tanglewood.ml.knowledge import Knowledge
+from tanglewood.ml.language_model import KNOWN, WIDTHS, LanguageModel, LanguageOptions, Text, Types, batches
+from tanglewood.ml.lexicon import taken_out
+from tanglewood.ml.threads import one_matrix_thread
+from tanglewood.ml.vocabulary import ROOT, UNKNOWN, Vocabulary
+from tanglewood.pipeline import load
+from tanglewood.store import load_model, read_model, save_model
+from tanglewood.training.raw_text import read_texts
+from tanglewood.training.session import check_output
+
+REPORTS = 50  # how often progress is told
+CHECKPOINTS = 10  # how often what was learnt so far is written
+MOST_WORDS = 200_000_000  # that are read; whatever follows is left out
+HELD_OUT = 300  # most sentences whose perplexity is measured
+OTHERS = tuple(name for name in WIDTHS if name != KNOWN)
+SETTINGS: Shape = {
+    "tanglewood": str,
+    "pretrained": {"values": {name: [str] for name in OTHERS}, "lexicon": dict, "description": {str: PLAIN}},
+}
+
+
+class Learning(Protocol):
+    """Learns an encoder, on whatever machine."""
+
+    def learn(self, sentences: Sequence[Ints], done: float) -> tuple[float, int]:
+        """Learn from a batch; return the sum of losses, and of how many words."""
+
+    def perplexity(self, sentences: Sequence[Ints]) -> float:
+        """Return the perplexity of text that was not learnt from."""
+
+    def knowledge(self) -> Knowledge:
+        """Return the encoder as of now."""
+
+    def state(self) -> tuple[Mapping[str, Any], dict[str, Any]]:
+        """Return everything that learning depends on."""
+
+    def restore(self, arrays: Mapping[str, memoryview], data: Mapping[str, Any]) -> None:
+        """Go back to what `state` returned."""
+
+
+@dataclass(frozen=True, slots=True)
+class PretrainProgress:
+    """How far pretraining is: words seen and to be seen, the mean loss since the last time, and how long it takes yet.
+
+    The perplexity, of text that is not learnt from, is measured now and then.
+    """
+
+    words: int
+    of: int
+    loss: float
+    seconds: float
+    seconds_left: float
+    perplexity: float | None = None
+
+    def __str__(self) -> str:
+        share = f"{self.words:,} of {self.of:,} words  loss {self.loss:.3f}"
+        held = "" if self.perplexity is None else f"  perplexity {self.perplexity:.1f}"
+        return f"{share}{held}  {self.words / max(self.seconds, 1e-9):,.0f} words/s, {minutes(self.seconds_left)} left"
+
+
+class Pretraining:
+    """A run from text to an encoder, which is saved as ``output``; until then it can go on from OUTPUT.training."""
+
+    def __init__(
+        self,
+        files: Sequence[str | Path],
+        output: str | Path | None = None,
+        *,
+        options: LanguageOptions | None = None,
+        tokenizer: str | Path | None = None,
+        device: str = "cpu",
+        seed: int = 1,
+        resume: bool = False,
+    ) -> None:
+        check_output(output)
+        self.files = [str(file) for file in files]
+        self.output = None if output is None else Path(output)
+        self.options = options or LanguageOptions()
+        self.device = device
+        self.seed = seed
+        self.resume = resume
+        pipeline = None if tokenizer is None else load(None if str(tokenizer) == "bundled" else tokenizer)
+        if pipeline is not None and pipeline.tokenizer is None:
+            raise ConfigError(f"{tokenizer}: the model has no tokenizer; it should be one of train --pipeline")
+        text = read_texts(self.files, None if pipeline is None else pipeline.tokenizer, MOST_WORDS)
+        self._text, self._held = _divided(text, seed)
+        self.description = {
+            "files": [Path(file).name for file in self.files],
+            "tokenizer": "" if tokenizer is None else Path(tokenizer).name,
+            "words": len(text.tokens),
+            "text_sha256": _fingerprint(text),
+            "seed": seed,
+            "device": device,
+            "options": asdict(self.options),
+        }
+        self._types = Types.of(self._text, self.options)
+        self._learner = _learner(self._types, self.options, seed, device)
+
+    @property
+    def _checkpoint(self) -> Path:
+        return Path(f"{self.output}.training")
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether a checkpoint lies beside the output."""
+        return self.output is not None and self._checkpoint.exists()
+
+    def in_words(self) -> str:
+        """Say what is learnt from, and what."""
+        types = self._types
+        return (
+            f"{len(self._text.tokens):,} words of {len(self._text.types):,} different forms; vectors of "
+            f"{len(types.values[KNOWN]):,}, of which {len(types.chances):,} are predicted; "
+            f"{len(self._held):,} sentences are held out"
+        )
+
+    def run(self) -> Iterator[PretrainProgress]:
+        """Learn, and yield the progress now and then; at the end the encoder is saved."""
+        options, learner = self.options, self._learner
+        seen = passes = skipped = 0
+        if self.resume and self.can_resume:
+            seen, passes, skipped = self._restored()
+        began, begun_at = time.perf_counter(), seen
+        told, written = seen, seen
+        losses, predicted = 0.0, 0
+        for number in count(passes):
+            order = np.random.default_rng([self.seed, number])
+            for place, batch in enumerate(batches(self._text, options.batch_words, order)):
+                if number == passes and place < skipped:
+                    continue
+                if seen >= options.words:
+                    break
+                loss, n = learner.learn(batch, seen / options.words)
+                losses, predicted = losses + loss, predicted + n
+                seen += sum(map(len, batch))
+                ended = seen >= options.words
+                checkpoint = ended or (seen - written) * CHECKPOINTS >= options.words
+                if ended or (seen - told) * REPORTS >= options.words:
+                    perplexity = learner.perplexity(self._held) if checkpoint else None
+                    seconds = (time.perf_counter() - began) * seen / max(seen - begun_at, 1)
+                    left = max(options.words - seen, 0) * seconds / seen
+                    yield PretrainProgress(seen, options.words, losses / max(predicted, 1), seconds, left, perplexity)
+                    told, losses, predicted = seen, 0.0, 0
+                    if checkpoint and not ended:
+                        written = seen
+                        self._write(seen, number, place + 1)
+            if seen >= options.words:
+                break
+        if self.output is not None:
+            save_knowledge(self.output, learner.knowledge(), self.description)
+            self._checkpoint.unlink(missing_ok=True)
+
+    def knowledge(self) -> Knowledge:
+        """Return the encoder as of now."""
+        return self._learner.knowledge()
+
+    def _write(self, seen: int, passes: int, batches_done: int) -> None:
+        if self.output is None:
+            return
+        arrays, data = self._learner.state()
+        place = {"seen": seen, "passes": passes, "batches": batches_done}
+        save_model(self._checkpoint, arrays, {"pretraining": self.description, "place": place, "learner": data})
+
+    def _restored(self) -> tuple[int, int, int]:
+        arrays, kept = load_model(self._checkpoint)
+        if kept.get("pretraining") != self.description:
+            raise ModelError(
+                f"{self._checkpoint}: the checkpoint is of another run (other text, options or seed); without --resume "
+                "pretraining begins anew"
+            )
+        self._learner.restore(arrays, kept["learner"])
+        place = kept["place"]
+        return place["seen"], place["passes"], place["batches"]
+
+
+def _learner(types: Types, options: LanguageOptions, seed: int, device: str) -> Learning:
+    if device == "cpu":
+        return LanguageModel(types, options, seed)
+    from tanglewood.training.pretrain_torch import TorchLanguageModel
+
+    return TorchLanguageModel(types, options, seed, device)
+
+
+def _divided(text: Text, seed: int) -> tuple[Text, list[Ints]]:
+    """Return the text without a hundredth of its sentences, and these."""
+    n = len(text.starts) - 1
+    held = np.sort(np.random.default_rng([seed, n]).permutation(n)[: min(HELD_OUT, n // 100)])
+    sentences = [text.tokens[text.starts[i] : text.starts[i + 1]] for i in held.tolist()]
+    kept = np.ones(n, bool)
+    kept[held] = False
+    lengths = np.diff(text.starts)
+    tokens = text.tokens[np.repeat(kept, lengths)]
+    starts = np.concatenate([[0], np.cumsum(lengths[kept])])
+    return Text(text.types, text.counts, tokens, starts), sentences
+
+
+def _fingerprint(text: Text) -> str:
+    digest = hashlib.sha256("\n".join(text.types).encode())
+    digest.update(text.tokens.tobytes())
+    digest.update(text.starts.tobytes())
+    return digest.hexdigest()
+
+
+def options_from(given_options: Mapping[str, Any]) -> LanguageOptions:
+    """Return the options with these names and values, checked."""
+    known = {option.name: option for option in fields(LanguageOptions)}
+    for name, value in given_options.items():
+        if name not in known:
+            raise ConfigError(f"pretraining has no setting {name!r}; it has {', '.join(known)}")
+        wanted = type(getattr(LanguageOptions(), name))
+        if not isinstance(value, int | float if wanted is float else wanted) or isinstance(value, bool) != (
+            wanted is bool
+        ):
+            raise ConfigError(f"{name}={given(value)}: the setting should be of type {wanted.__name__}")
+    return LanguageOptions(**given_options)
+
+
+def save_knowledge(path: str | Path, knowledge: Knowledge, description: Mapping[str, Any]) -> None:
+    """Write a pretrained encoder to a file."""
+    arrays = packed(rounded(knowledge.parameters)) | knowledge.lexicon.arrays()
+    pretrained = {
+        "values": {name: list(values) for name, values in knowledge.values.items()},
+        "lexicon": knowledge.lexicon.settings(),
+        "description": dict(description),
+    }
+    save_model(path, arrays, {"tanglewood": __version__, "pretrained": pretrained})
+
+
+def load_knowledge(path: str | Path) -> tuple[Knowledge, dict[str, Any]]:
+    """Read a pretrained encoder, and what it was made from."""
+    contents = read_model(path)
+    settings: dict[str, Any] = contents.settings
+    try:
+        if "pretrained" not in settings:
+            raise ModelError("not a pretrained encoder, as tanglewood pretrain makes them")
+        check_settings(settings, SETTINGS)
+        pretrained = settings["pretrained"]
+        lexicon, arrays = taken_out(contents.arrays, pretrained)
+        assert lexicon is not None
+        values = {name: pretrained["values"][name] for name in OTHERS}
+        vocabulary = Vocabulary.load({n: [UNKNOWN, ROOT, *kept] for n, kept in values.items()}, values, lexicon=lexicon)
+        wanted = new_encoder(WIDTHS, vocabulary, sizes_in(arrays), Shapes())
+        check_arrays(arrays, packed_arrays(wanted))
+        knowledge = Knowledge(lexicon, values, unpacked(arrays), contents.checksum)
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from None
+    return knowledge, pretrained["description"]
+
+
+def pretrain(
+    files: str | Path | Sequence[str | Path],
+    output: str | Path,
+    *,
+    tokenizer: str | Path | None = None,
+    device: str = "cpu",
+    seed: int = 1,
+    resume: bool = False,
+    progress: Callable[[PretrainProgress], object] | bool = False,
+    **settings: Any,  # noqa: ANN401 - of many types
+) -> None:
+    """Learn an encoder from raw text, and write it to a file for ``train(..., pretrained=output)``.
+
+    Without a ``tokenizer`` (a model file, or "bundled") every line is a sentence, and spaces separate its words.
+    ``settings`` are those of `LanguageOptions`, such as ``words=20_000_000``. ``progress`` is called with a record now
+    and then; True writes lines to standard error.
+    """
+    named = [files] if isinstance(files, str | Path) else list(files)
+    with one_matrix_thread():
+        run = Pretraining(
+            named,
+            output,
+            options=options_from(settings),
+            tokenizer=tokenizer,
+            device=device,
+            seed=seed,
+            resume=resume,
+        )
+        for record in run.run():
+            if progress is True:
+                sys.stderr.write(f"{record}\n")
+            elif callable(progress):
+                progress(record)

@@ -1,0 +1,200 @@
+"""From raw text to an encoder: its file, going on where it stopped, the command, and PyTorch's twin."""
+
+import numpy as np
+import pytest
+
+import tanglewood as tw
+from tanglewood.cli import main
+from tanglewood.errors import ConfigError, FormatError, ModelError
+from tanglewood.ml import language_model
+from tanglewood.ml.language_model import LanguageModel, LanguageOptions, Types
+from tanglewood.store import load_model, save_model
+from tanglewood.training import pretrain as module
+from tanglewood.training.pretrain import Pretraining, load_knowledge
+from tanglewood.training.raw_text import read_texts
+from toy import toy_sentences
+
+SMALL = {"words": 3_000, "forms": 40, "predicted": 20, "samples": 10, "batch_words": 60}
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch):
+    monkeypatch.setattr(language_model, "SIZES", (16, 8, 1))
+
+
+@pytest.fixture
+def text(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_text("".join(" ".join(sentence.forms) + "\n" for sentence in toy_sentences(150)))
+    return path
+
+
+def run(*args, **choices):
+    return list(Pretraining(*args, options=LanguageOptions(**SMALL), **choices).run())
+
+
+def test_lines_and_spaces_make_sentences_and_words_however_the_text_comes(tmp_path, monkeypatch):
+    path = tmp_path / "text.txt"
+    path.write_text("ta wug\n\n  wug   zorps .\nta")
+    for size in (1, 3, 1 << 20):
+        monkeypatch.setattr("tanglewood.text.reading.READ_SIZE", size)
+        found = read_texts([path, path], None, 100)
+        assert found.types == ["ta", "wug", "zorps", "."]
+        assert found.tokens.tolist() == [2, 3, 3, 4, 5, 2] * 2
+        assert found.starts.tolist() == [0, 2, 5, 6, 8, 11, 12]
+        assert found.counts.tolist() == [0, 0, 4, 4, 2, 2]
+    assert read_texts([path, path], None, 4).starts.tolist() == [0, 2, 5]
+
+
+def test_forms_beyond_the_limit_and_very_long_ones_have_no_number(tmp_path, monkeypatch):
+    monkeypatch.setattr("tanglewood.training.raw_text.MOST_TYPES", 2)
+    path = tmp_path / "text.txt"
+    path.write_text(f"{'x' * 101} ta wug zorps ta")
+    found = read_texts([path], None, 100)
+    assert found.types == ["ta", "wug"]
+    assert found.tokens.tolist() == [0, 2, 3, 0, 2]
+
+
+def test_of_treebanks_the_words_are_taken(tmp_path):
+    path = tmp_path / "toy.conllu"
+    path.write_bytes(b"".join(sentence.to_bytes() for sentence in toy_sentences(3)))
+    found = read_texts([path], None, 100)
+    forms = ["", "", *found.types]
+    assert [forms[number] for number in found.tokens] == [form for s in toy_sentences(3) for form in s.forms]
+
+
+def test_a_tokenizer_splits_what_is_not_split(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_text("He came. I didn't see him.\n")
+    found = read_texts([path], tw.load().tokenizer, 100)
+    forms = ["", "", *found.types]
+    assert [forms[number] for number in found.tokens] == ["He", "came", ".", "I", "did", "n't", "see", "him", "."]
+    assert found.starts.tolist() == [0, 3, 9]
+
+
+def test_the_file_holds_the_encoder_and_says_what_it_was_made_from(text, tmp_path):
+    out = tmp_path / "toy.pre.tw"
+    records = run([text], out)
+    assert records[-1].words >= 3_000
+    assert records[-1].perplexity < records[0].perplexity if records[0].perplexity else True
+    knowledge, description = load_knowledge(out)
+    assert description["files"] == ["text.txt"]
+    assert description["options"]["words"] == 3_000
+    assert set(knowledge.lexicon.words) >= {"ta", "wug", "zorps"}
+    assert knowledge.parameters["word.weight"].shape == (32 + 16 + 64, 16)
+    assert not list(tmp_path.glob("*.training"))
+    with pytest.raises(ModelError, match="not a parser; train --pretrained takes it"):
+        tw.load(out)
+
+
+def test_the_same_seed_gives_the_same_bytes_and_so_does_a_run_that_was_interrupted(text, tmp_path):
+    whole, stopped, other = (tmp_path / name for name in ("whole.tw", "stopped.tw", "other.tw"))
+    run([text], whole)
+    run([text], other, seed=2)
+    going = Pretraining([text], stopped, options=LanguageOptions(**SMALL)).run()
+    for record in going:
+        if record.words > 1_700:
+            break
+    going.close()
+    assert not stopped.exists()
+    records = run([text], stopped, resume=True)
+    assert records[0].words > 1_200
+    assert stopped.read_bytes() == whole.read_bytes() != other.read_bytes()
+
+
+def test_a_checkpoint_of_other_text_is_refused(text, tmp_path):
+    out = tmp_path / "x.tw"
+    going = Pretraining([text], out, options=LanguageOptions(**SMALL)).run()
+    while not (tmp_path / "x.tw.training").exists():
+        next(going)
+    going.close()
+    with text.open("a") as file:
+        file.write("wug wug\n")
+    with pytest.raises(ModelError, match="of another run"):
+        run([text], out, resume=True)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda arrays, settings: arrays.pop("lexicon.rows"),
+        lambda arrays, settings: settings["pretrained"]["values"].pop("affixes"),
+        lambda arrays, settings: settings["pretrained"]["values"]["affixes"].append("more"),
+        lambda arrays, settings: arrays.update({"word.bias": np.zeros(7, np.float32)}),
+        lambda arrays, settings: settings.pop("pretrained"),
+    ],
+)
+def test_a_damaged_file_is_refused_by_name(text, tmp_path, damage):
+    out = tmp_path / "toy.pre.tw"
+    run([text], out)
+    arrays, settings = load_model(out)
+    damage(arrays, settings)
+    save_model(out, arrays, settings)
+    with pytest.raises(ModelError, match=r"toy.pre.tw: "):
+        load_knowledge(out)
+
+
+def test_the_command_tells_how_it_goes_and_errors_are_one_line(text, tmp_path, capsys):
+    out = tmp_path / "toy.pre.tw"
+    settings = [word for name, value in SMALL.items() for word in ("--set", f"{name}={value}")]
+    assert main(["pretrain", str(text), "-o", str(out), *settings, "--words", "3000"]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert "sentences are held out" in lines[0]
+    assert "perplexity" in lines[-2]
+    assert lines[-2].endswith("0:00 left")
+    assert lines[-1].startswith(str(out))
+    assert main(["pretrain", str(text), "-o", str(out), "--set", "wrods=3"]) == 1
+    assert "pretraining has no setting 'wrods'; it has words" in capsys.readouterr().err
+    assert main(["pretrain", str(text), "-o", str(out), "--words", "0"]) == 1
+    assert "words=0" in capsys.readouterr().err
+
+
+def test_empty_text_bad_bytes_and_settings_of_other_types_are_errors(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_text(" \n")
+    with pytest.raises(ConfigError, match="no words in"):
+        Pretraining([path])
+    path.write_bytes(b"wug\n\xff\n")
+    with pytest.raises(FormatError, match=r"text.txt:2"):
+        Pretraining([path])
+    with pytest.raises(ConfigError, match="of type int"):
+        tw.pretrain(path, tmp_path / "x.tw", words="many")
+    with pytest.raises(ConfigError, match="of type bool"):
+        tw.pretrain(path, tmp_path / "x.tw", latin=1)
+
+
+def test_pytorch_learns_the_same_encoder(text):
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    from tanglewood.training.pretrain_torch import TorchLanguageModel
+
+    torch.manual_seed(1)
+    options = LanguageOptions(**{**SMALL, "drop_input": 0.0, "drop_form": 0.0})
+    raw = read_texts([text], None, 10_000)
+    types = Types.of(raw, options)
+    held = [raw.tokens[raw.starts[i] : raw.starts[i + 1]] for i in range(30)]
+    own, theirs = LanguageModel(types, options, 1), TorchLanguageModel(types, options, 1, "cpu")
+    before = own.perplexity(held)
+    assert theirs.perplexity(held) == pytest.approx(before, rel=1e-5)
+    for _ in range(30):
+        theirs.learn(held, 0.0)
+    arrays, data = theirs.state()
+    again = TorchLanguageModel(types, options, 2, "cpu")
+    again.restore(arrays, data)
+    for learner in (theirs, again):
+        learner.learn(held, 0.5)
+    assert theirs.perplexity(held) < before
+    assert again.perplexity(held) == pytest.approx(theirs.perplexity(held), rel=1e-5)
+    for name, value in theirs.knowledge().parameters.items():  # in our order of gates: the same perplexity
+        own._parameters[name][...] = own._adam.averaged[name][...] = value
+    kept = theirs._average
+    for name, value in (("embed.known", kept["known.weight"]), ("predict.weight", kept["predict.weight"])):
+        own._parameters[name][...] = own._adam.averaged[name][...] = value.numpy()
+    bias = kept["predict.bias"].numpy()[:, None]
+    own._parameters["predict.bias"][...] = own._adam.averaged["predict.bias"][...] = bias
+    assert own.perplexity(held) == pytest.approx(theirs.perplexity(held), rel=1e-4)
+
+
+def test_a_gpu_without_pytorch_is_a_clear_error(text, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "torch", None)
+    with pytest.raises(ConfigError, match="pip install torch"):
+        module._learner(Types.of(read_texts([text], None, 100), LanguageOptions()), LanguageOptions(), 1, "cuda")
