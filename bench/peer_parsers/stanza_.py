@@ -14,7 +14,7 @@ ADAM = ("--optim", "adam", "--lr", "0.003", "--beta2", "0.95", "--no_second_opti
 
 
 def stanza(bench: Bench) -> Iterator[Peer]:
-    """The graph parser of Stanza without pretrained vectors, character models or transformers."""
+    """The graph parser of Stanza without pretrained vectors, language models or transformers."""
     need(bench, "stanza")
     steps = str(QUICK_STEPS if bench.args.quick else bench.args.stanza_steps)
     model = bench.folder / f"stanza-{steps}.pt"
