@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanglewood.errors import FormatError
-from tanglewood.ml.subwords import FASTTEXT, FLORET, LONGEST_PIECE, MASK32, MOST_BUCKETS, MOST_HASHES, Subwords
+from tanglewood.ml.subwords import FASTTEXT, FLORET, LONGEST_PIECE, MOST_BUCKETS, MOST_HASHES, MOST_SEED, Subwords
 from tanglewood.ml.vector_source import (
     CHUNK,
     MOST_WORD,
@@ -176,7 +176,7 @@ def read_floret(source: Source, pruning: Pruning, header: Sequence[bytes]) -> Ve
         1 <= buckets <= MOST_BUCKETS
         and 1 <= least <= most <= LONGEST_PIECE
         and 1 <= hashes <= MOST_HASHES
-        and 0 <= seed <= MASK32
+        and 0 <= seed <= MOST_SEED
         and len("".join(marks)) <= LONGEST_PIECE
     ):
         raise FormatError(

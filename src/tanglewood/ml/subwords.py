@@ -14,8 +14,9 @@ LONGEST_FORM = 200  # letters; longer forms, which are no words, have no pieces
 LONGEST_PIECE = 64  # letters
 MOST_BUCKETS = (1 << 31) - 1
 MOST_HASHES = 4  # of a piece, in floret
+MOST_SEED = (1 << 32) - 1
 MASK32, MASK64 = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
-# Of MurmurHash3. They have names, and with those C types: Cython takes such large numbers for Python objects.
+# Of MurmurHash3. They have names, and so C types, since Cython takes such large numbers for Python objects.
 FIRST, SECOND = 0x87C37B91114253D5, 0x4CF5AD432745937F
 LAST_FIRST, LAST_SECOND = 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53
 SHAPE: Shape = {
@@ -24,7 +25,7 @@ SHAPE: Shape = {
     "least": Whole(1, LONGEST_PIECE),
     "most": Whole(1, LONGEST_PIECE),
     "hashes": Whole(1, MOST_HASHES),
-    "seed": Whole(0, MASK32),
+    "seed": Whole(0, MOST_SEED),
     "begin": str,
     "end": str,
 }

@@ -80,7 +80,7 @@ def _read(source: Source, pruning: Pruning) -> Vectors:
 def _is_text(source: Source, dim: int) -> bool:
     """Whether what follows the first line is text: then the numbers after the first word can be read."""
     beginning = source.ahead(MOST_WORD + 4 * dim).lstrip(b"\n")
-    numbers = beginning.partition(b" ")[2][: 4 * dim].partition(b"\n")[0]
+    numbers = beginning.replace(b"\t", b" ").partition(b" ")[2][: 4 * dim].partition(b"\n")[0]
     return len(numbers) >= min(2 * dim - 1, 4 * dim) and PRINTABLE.issuperset(numbers)
 
 

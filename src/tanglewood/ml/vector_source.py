@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanglewood.checks import MOST_WEIGHT
-from tanglewood.errors import FormatError, given
+from tanglewood.errors import FormatError
 from tanglewood.ml.subwords import Subwords
 
 Floats = NDArray[np.float32]
@@ -199,11 +199,15 @@ def numbers_of(source: Source, fields: Sequence[bytes]) -> Floats:
             row = np.array(list(map(float, fields)), np.float32)
     except ValueError:
         odd = next(field for field in fields if not is_number(field))
-        raise source.line_error(f"{given(odd.decode(errors='replace'))} is not a number") from None
+        raise source.line_error(f"{_shown(odd)} is not a number") from None
     if not sound(row):
         odd = next(field for field, number in zip(fields, row, strict=True) if not abs(number) <= MOST_WEIGHT)
-        raise source.line_error(f"{given(odd.decode(errors='replace'))} is not a finite number of a reasonable size")
+        raise source.line_error(f"{_shown(odd)} is not a finite number of a reasonable size")
     return row
+
+
+def _shown(field: bytes) -> str:
+    return repr(field[:40].decode(errors="replace"))
 
 
 def is_number(field: bytes) -> bool:
