@@ -24,6 +24,7 @@ SHAPE: Shape = {"words": [str], "latin": bool, "subwords?": dict}
 LAYOUTS = {"lexicon.rows": Layout("b", ("rows", "width")), "lexicon.scales": Layout("f", ("rows",))}
 SUBWORD_LAYOUTS = {"lexicon.buckets": Layout("i", ("buckets",), least=0)}  # only if there are subwords
 NAMES = (*LAYOUTS, *SUBWORD_LAYOUTS)
+SHARED = "parser's"  # in the settings of a tagger whose lexicon is that of the parser and stands there
 GREEK = (range(0x370, 0x400), range(0x1F00, 0x2000))
 APOSTROPHES = dict.fromkeys(map(ord, "\u2019\u02bc\u1fbd\u1fbf"), "'")
 LATIN = {ord("v"): "u", ord("j"): "i"}
@@ -192,6 +193,11 @@ class Lexicon:
         return cls(words, rows, scales, latin=settings["latin"], subwords=subwords, buckets=buckets)
 
 
+def without_lexicon(arrays: Mapping[str, Any], settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return arrays and settings of a model whose lexicon is another part's, and so is not stored again."""
+    return {name: array for name, array in arrays.items() if name not in NAMES}, {**settings, "lexicon": SHARED}
+
+
 def _again(
     words: Sequence[str],
     rows: NDArray[np.int8],
@@ -205,11 +211,18 @@ def _again(
 
 
 def taken_out(
-    arrays: Mapping[str, memoryview], settings: Mapping[str, Any]
+    arrays: Mapping[str, memoryview], settings: Mapping[str, Any], shared: Lexicon | None = None
 ) -> tuple[Lexicon | None, dict[str, memoryview]]:
-    """Return the lexicon of a model, if the settings have one, and the arrays that are not a part of it."""
+    """Return the lexicon of a model, if the settings have one, and the arrays that are not a part of it.
+
+    The settings may say that it is another part's lexicon: ``shared``.
+    """
     if "lexicon" not in settings:
         return None, dict(arrays)
+    if settings["lexicon"] == SHARED:
+        if shared is None:
+            raise ModelError("the lexicon should be that of the parser, which has none")
+        return shared, dict(arrays)
     check_settings(settings["lexicon"], SHAPE, "lexicon")
     own = {name: array for name, array in arrays.items() if name in NAMES}
     return Lexicon.load(own, settings["lexicon"]), {name: arrays[name] for name in arrays if name not in NAMES}
