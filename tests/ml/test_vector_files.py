@@ -20,6 +20,7 @@ WORDS = ["ta", "wug", "Dax", "zorps", "vijver", "d\u00e9j\u00e0", "\u0434\u0430"
 TABLE = np.random.default_rng(1).normal(0, 1, (len(WORDS), 5)).astype(np.float32)
 BUCKETS = 40
 PIECES = np.random.default_rng(2).normal(0, 1, (BUCKETS, 5)).astype(np.float32)
+TABLES = np.concatenate([TABLE, PIECES])
 ALL = Pruning((), 1000)
 PLAIN = {
     "header": as_text(WORDS, TABLE),
@@ -32,7 +33,7 @@ PLAIN = {
     "gensim": as_word2vec(WORDS, TABLE, newline=b""),
 }
 SUBWORDS = {
-    "fastText": as_fasttext(WORDS, np.concatenate([TABLE, PIECES]), 2, 4),
+    "fastText": as_fasttext(WORDS, TABLES, 2, 4),
     "floret": as_floret(PIECES, 2, 4, 2),
 }
 
@@ -75,20 +76,20 @@ def test_the_vector_of_a_word_in_a_fasttext_model_is_the_mean_of_its_rows(read):
 
 
 def test_the_end_of_a_line_has_no_pieces_in_fasttext(read):
-    found = read(as_fasttext(["</s>", *WORDS[1:]], np.concatenate([TABLE, PIECES]), 2, 4))
+    found = read(as_fasttext(["</s>", *WORDS[1:]], TABLES, 2, 4))
     assert np.array_equal(found.table[0], TABLE[0])
 
 
 @pytest.mark.parametrize(("least", "most", "version"), [(0, 0, 12), (3, 6, 11)])
 def test_a_fasttext_model_without_pieces_has_words_alone(read, least, most, version):
     """Version 11 has pieces, but not in models that classify."""
-    found = read(as_fasttext(WORDS, np.concatenate([TABLE, PIECES]), least, most, version=version, model=3))
+    found = read(as_fasttext(WORDS, TABLES, least, most, version=version, model=3))
     assert found.subwords is None
     assert np.array_equal(found.table, TABLE)
 
 
 def test_labels_of_a_fasttext_model_are_no_words(read):
-    found = read(as_fasttext([*WORDS, "__label__x"], np.concatenate([TABLE, PIECES]), 0, 0, labels=1))
+    found = read(as_fasttext([*WORDS, "__label__x"], TABLES, 0, 0, labels=1))
     assert (found.words, found.total) == (WORDS, len(WORDS))
 
 
@@ -99,6 +100,18 @@ def test_words_of_floret_have_the_mean_of_their_rows_and_need_none_of_their_own(
     for word, vector in zip(WORDS, found.sample, strict=True):
         assert np.allclose(vector, PIECES[found.subwords.rows(word)].mean(axis=0), atol=1e-4)
     assert np.allclose(found.pieces, PIECES, rtol=1e-4)
+
+
+def test_a_table_of_floret_is_read_without_any_word(read):
+    found = read(SUBWORDS["floret"])
+    assert np.array_equal(found.sample, found.pieces)
+    assert len(lexicon_of(found, 3).buckets) == BUCKETS
+
+
+def test_the_end_of_a_model_is_missed_even_if_it_is_not_needed(read):
+    data = as_fasttext(WORDS, TABLES, 0, 0)
+    with pytest.raises(FormatError, match="breaks off"):
+        read(gzip.compress(data[:-400]), name="x.gz")
 
 
 def test_where_not_all_rows_of_floret_have_room_words_have_some_of_their_own(read):
@@ -157,7 +170,7 @@ def test_forms_are_wanted_in_every_way_they_are_looked_up():
 TEXT = b"3 2\nta 1 2\nwug 3 4\ndax 5 6\n"
 BINARY = PLAIN["binary"]
 FAST = SUBWORDS["fastText"]
-TABLES = np.concatenate([TABLE, PIECES])
+
 DAMAGED = {
     "empty": (b"", "the file is empty"),
     "blank": (b"\n\n", r":1: this is not a file of vectors"),

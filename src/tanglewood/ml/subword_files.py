@@ -139,10 +139,11 @@ def _read_matrix(
     for start, block in _blocks(source, n_words, dim):
         begin, end = np.searchsorted(own, (start, start + len(block)), sorter=order)
         table[order[begin:end]] += block[own[order[begin:end]] - start]
-    if sums is None or subwords is None:
+    for start, block in _blocks(source, rows - n_words, dim):  # read to the end whether or not they are needed
+        if sums is not None:
+            sums.add(start, block)
+    if sums is None:
         return Vectors("fastText", n_words, skipped, words, table, table)
-    for start, block in _blocks(source, rows - n_words, dim):
-        sums.add(start, block)
     table /= (1 + sums.sizes)[:, None].astype(np.float32)
     return Vectors("fastText", n_words, skipped, words, table, table, subwords, sums.kept, sums.pieces)
 
@@ -216,4 +217,5 @@ def read_floret(source: Source, pruning: Pruning, header: Sequence[bytes]) -> Ve
         sums.add(row - len(block), np.array(block))
     table = sums.table
     table /= np.maximum(sums.sizes, 1)[:, None].astype(np.float32)
-    return Vectors("floret", buckets, 0, stored, table[: len(stored)], table, subwords, sums.kept, sums.pieces)
+    sample = table if words else sums.pieces
+    return Vectors("floret", buckets, 0, stored, table[: len(stored)], sample, subwords, sums.kept, sums.pieces)
