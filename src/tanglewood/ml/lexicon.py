@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from tanglewood.checks import MOST_WEIGHT, Layout, Shape, check_arrays, check_settings
 from tanglewood.errors import ModelError
-from tanglewood.ml.subwords import Subwords
+from tanglewood.ml.subwords import Pieces, Subwords
 from tanglewood.ml.vocabulary import ROOT, UNKNOWN
 from tanglewood.treebank.memo import Memo
 
@@ -25,8 +26,9 @@ LAYOUTS = {"lexicon.rows": Layout("b", ("rows", "width")), "lexicon.scales": Lay
 SUBWORD_LAYOUTS = {"lexicon.buckets": Layout("i", ("buckets",), least=0)}  # only if there are subwords
 NAMES = (*LAYOUTS, *SUBWORD_LAYOUTS)
 SHARED = "parser's"  # in the settings of a tagger whose lexicon is that of the parser and stands there
-GREEK = (range(0x370, 0x400), range(0x1F00, 0x2000))
-APOSTROPHES = dict.fromkeys(map(ord, "\u2019\u02bc\u1fbd\u1fbf"), "'")
+DIGIT = re.compile(r"\d")
+GREEK = re.compile("[\u0370-\u03ff\u1f00-\u1fff]")
+APOSTROPHE = re.compile("[\u2019\u02bc\u1fbd\u1fbf]")
 LATIN = {ord("v"): "u", ord("j"): "i"}
 
 
@@ -36,14 +38,12 @@ def folded(form: str, *, latin: bool = False) -> str:
     A Greek grave accent, which an acute one becomes before another word, is an acute one. With ``latin`` letters have
     no accents, and v and j are u and i.
     """
-    text = unicodedata.normalize("NFC", form.lower()).translate(APOSTROPHES)
-    if text.isascii():
-        text = "".join("0" if letter.isdigit() else letter for letter in text)
-    else:
-        text = "".join("0" if letter.isdecimal() else letter for letter in text)
+    text = DIGIT.sub("0", unicodedata.normalize("NFC", form.lower()))
+    if not text.isascii():
+        text = APOSTROPHE.sub("'", text)
         if latin:
             text = "".join(letter for letter in unicodedata.normalize("NFD", text) if not unicodedata.combining(letter))
-        elif any(ord(letter) in letters for letter in text for letters in GREEK):
+        elif GREEK.search(text):
             text = unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).replace("\u0300", "\u0301"))
     return text.translate(LATIN) if latin else text
 
@@ -73,9 +73,7 @@ class Lexicon:
         self.subwords = subwords
         self.buckets = np.zeros(0, np.int32) if buckets is None else buckets
         self._numbers = {word: number for number, word in enumerate(words, 2)}
-        self._pieces = {bucket: row for row, bucket in enumerate(self.buckets.tolist(), 2 + len(words))}
         self._places = Memo(self._place, MOST_BYTES)
-        self._means = Memo(self._mean, MOST_BYTES, lambda mean: 0 if mean is None else mean.nbytes)
 
     @classmethod
     def of(
@@ -113,15 +111,11 @@ class Lexicon:
                 return numbers[written]
         return numbers.get(folded(form, latin=self.latin), 0)
 
-    def _mean(self, form: str) -> Floats | None:
-        """Return the mean of the vectors of a form's pieces, if some of them have one."""
-        assert self.subwords is not None
-        known = self._pieces
-        found = [known[bucket] for bucket in self.subwords.rows(form) if bucket in known]
-        if not found:
+    @cached_property
+    def _pieces(self) -> Pieces | None:
+        if self.subwords is None:
             return None
-        mean: Floats = self.vectors[found].mean(axis=0, dtype=np.float32)
-        return mean
+        return Pieces(self.subwords, self.buckets, self.vectors[2 + len(self.words) :])
 
     def knows(self, form: str) -> bool:
         """Whether a form has a vector of its own."""
@@ -136,12 +130,10 @@ class Lexicon:
         """Return the vectors of the nodes of sentences, whose forms are given, each with its node 0 first."""
         places = self.places(sentences)
         vectors: Floats = self.vectors[places]
-        if self.subwords is not None and not places.all():
+        if self._pieces is not None and not places.all():
             forms = [form for forms in sentences for form in ("", *forms)]
-            for node in np.flatnonzero(places == 0).tolist():
-                mean = self._means[forms[node]]
-                if mean is not None:
-                    vectors[node] = mean
+            nodes = np.flatnonzero(places == 0).astype(np.int32)
+            self._pieces.write_means([forms[node] for node in nodes.tolist()], nodes, vectors)
         return vectors
 
     def hide(self, given: Floats | None, share: float, rng: np.random.Generator) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -47,20 +48,15 @@ class Subwords:
     begin: str = "<"
     end: str = ">"
 
-    def rows(self, form: str) -> list[int]:
+    def rows(self, form: str) -> array[int]:
         """Return the rows of all pieces of a form, in the order of where they begin."""
-        if len(form) > LONGEST_FORM:
-            return []
-        whole = self.begin + form + self.end
-        data = whole.encode("utf-8", "surrogatepass")
-        places = [place for place, byte in enumerate(data) if byte & 0xC0 != 0x80]  # where letters begin
-        places.append(len(data))
-        found: list[int] = []
-        if self.kind == FASTTEXT:
-            add_fasttext(found, data, places, self.least, self.most, self.buckets)
-        else:
-            add_floret(found, data, places, self.least, self.most, self.buckets, self.hashes, self.seed)
-        return found
+        found = self.room()
+        return found[: Hasher(self).fill(found, form)]
+
+    def room(self) -> array[int]:
+        """Return an array with room for the rows of any form."""
+        letters = 4 * (LONGEST_FORM + LONGEST_PIECE)  # in bytes
+        return array("I", bytes(4 * ((self.most - self.least + 1) * letters + 1) * MOST_HASHES))
 
     def settings(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -77,37 +73,141 @@ class Subwords:
         return cls(**settings)
 
 
-def add_fasttext(found: list[int], data: bytes, places: list[int], least: int, most: int, buckets: int) -> None:
-    """Add the rows of the pieces of a form; a mark alone is none.
+class Hasher:
+    """Takes forms apart."""
+
+    def __init__(self, subwords: Subwords) -> None:
+        self.floret = subwords.kind == FLORET
+        self.buckets = subwords.buckets
+        self.least = subwords.least
+        self.most = subwords.most
+        self.hashes = subwords.hashes
+        self.seed = subwords.seed
+        self.begin = subwords.begin
+        self.end = subwords.end
+
+    def fill(self, found: array[int], form: str) -> int:
+        """Write the rows of the pieces of a form, and return how many there are."""
+        if len(form) > LONGEST_FORM:
+            return 0
+        data = (self.begin + form + self.end).encode("utf-8", "surrogatepass")
+        if self.floret:
+            return fill_floret(found, data, self.least, self.most, self.buckets, self.hashes, self.seed)
+        return fill_fasttext(found, data, self.least, self.most, self.buckets)
+
+
+class Pieces:
+    """The vectors of pieces of words, found by their rows, of which only some are there."""
+
+    def __init__(self, subwords: Subwords, buckets: Any, vectors: Any) -> None:  # noqa: ANN401 - arrays of NumPy
+        size = 1
+        while size < 2 * len(buckets) + 2:
+            size *= 2
+        self.subwords = subwords
+        self.hasher = Hasher(subwords)
+        self.vectors = vectors
+        self.width = len(vectors[0]) if len(vectors) else 0
+        self.buckets = buckets
+        self.mask = size - 1
+        self.slots = array("i", b"\xff" * (4 * size))
+        for number in range(len(buckets)):
+            self._put(number)
+
+    def _put(self, number: int) -> None:
+        slot = self.buckets[number] & self.mask
+        while self.slots[slot] >= 0:
+            slot = slot + 1 & self.mask
+        self.slots[slot] = number
+
+    def _find(self, bucket: int) -> int:
+        """Return the number of a row that is there, else -1."""
+        slot = bucket & self.mask
+        while self.slots[slot] >= 0 and self.buckets[self.slots[slot]] != bucket:
+            slot = slot + 1 & self.mask
+        return self.slots[slot]
+
+    def write_means(self, forms: list[str], nodes: Any, out: Any) -> None:  # noqa: ANN401 - arrays of NumPy
+        """Write the mean of the vectors of each form's pieces to the row of its node; it stays where there are none."""
+        rows = self.subwords.room()
+        for place in range(len(forms)):
+            self._write_mean(rows, self.hasher.fill(rows, forms[place]), out, nodes[place])
+
+    def _write_mean(self, rows: array[int], count: int, out: Any, node: int) -> None:  # noqa: ANN401 - see above
+        there = 0
+        for place in range(count):
+            number = self._find(rows[place])
+            if number < 0:
+                continue
+            if there == 0:
+                for k in range(self.width):
+                    out[node, k] = self.vectors[number, k]
+            else:
+                for k in range(self.width):
+                    out[node, k] += self.vectors[number, k]
+            there += 1
+        if there > 1:
+            for k in range(self.width):
+                out[node, k] /= there
+
+
+def fill_fasttext(found: array[int], data: bytes, least: int, most: int, buckets: int) -> int:
+    """Write the rows of the pieces of a form, and return how many there are; a mark alone is no piece.
 
     The hash is FNV-1a of 32 bits, but for bytes above 127, which count as negative numbers.
     """
-    letters = len(places) - 1
-    for begin in range(letters):
+    count = 0
+    size = len(data)
+    for begin in range(size):
+        if data[begin] & 0xC0 == 0x80:
+            continue
         value = 2166136261
-        for size in range(1, min(most, letters - begin) + 1):
-            for place in range(places[begin + size - 1], places[begin + size]):
+        place = begin
+        letters = 0
+        while place < size and letters < most:
+            first = place
+            while place < size and (place == first or data[place] & 0xC0 == 0x80):
                 byte = data[place]
                 value ^= byte | 0xFFFFFF00 if byte > 127 else byte
                 value = value * 16777619 & MASK32
-            if size >= least and not (size == 1 and (begin == 0 or begin == letters - 1)):
-                found.append(value % buckets)
+                place += 1
+            letters += 1
+            if letters >= least and not (letters == 1 and (begin == 0 or place == size)):
+                found[count] = value % buckets
+                count += 1
+    return count
 
 
-def add_floret(
-    found: list[int], data: bytes, places: list[int], least: int, most: int, buckets: int, hashes: int, seed: int
-) -> None:
-    """Add the rows of a form and its pieces: the first numbers of 32 bits of their MurmurHash3."""
-    letters = len(places) - 1
-    found += [number % buckets for number in murmur(data, 0, len(data), seed)[:hashes]]
-    for size in range(least, min(most, letters) + 1):
-        for begin in range(letters - size + 1):
-            numbers = murmur(data, places[begin], places[begin + size], seed)
-            found += [number % buckets for number in numbers[:hashes]]
+def fill_floret(found: array[int], data: bytes, least: int, most: int, buckets: int, hashes: int, seed: int) -> int:
+    """Write the rows of a form and its pieces, the first numbers of their hashes, and return how many there are."""
+    size = len(data)
+    count = add_murmur(found, 0, data, 0, size, buckets, hashes, seed)
+    for begin in range(size):
+        if data[begin] & 0xC0 == 0x80:
+            continue
+        place = begin
+        letters = 0
+        while place < size and letters < most:
+            place += 1
+            while place < size and data[place] & 0xC0 == 0x80:
+                place += 1
+            letters += 1
+            if letters >= least:
+                count = add_murmur(found, count, data, begin, place, buckets, hashes, seed)
+    return count
 
 
-def murmur(data: bytes, start: int, end: int, seed: int) -> list[int]:
-    """Return MurmurHash3 (x64, 128 bits) of a part of the data, as four numbers of 32 bits."""
+def add_murmur(
+    found: array[int], count: int, data: bytes, start: int, end: int, buckets: int, hashes: int, seed: int
+) -> int:
+    """Write the first numbers of the hash of a piece, modulo ``buckets``, behind others; return how many there are."""
+    murmur(found, count, data, start, end, seed)
+    for place in range(count, count + hashes):
+        found[place] = found[place] % buckets
+    return count + hashes
+
+
+def murmur(found: array[int], at: int, data: bytes, start: int, end: int, seed: int) -> None:
+    """Write MurmurHash3 (x64, 128 bits) of a part of the data, as four numbers of 32 bits."""
     first = second = seed
     place = start
     while end - place >= 16:
@@ -128,7 +228,10 @@ def murmur(data: bytes, start: int, end: int, seed: int) -> list[int]:
     second = finished(second)
     first = first + second & MASK64
     second = second + first & MASK64
-    return [first & MASK32, first >> 32, second & MASK32, second >> 32]
+    found[at] = first & MASK32
+    found[at + 1] = first >> 32
+    found[at + 2] = second & MASK32
+    found[at + 3] = second >> 32
 
 
 def word_at(data: bytes, start: int, end: int) -> int:
