@@ -15,11 +15,9 @@ from tanglewood.checks import MOST_WEIGHT, Layout, Shape, check_arrays, check_se
 from tanglewood.errors import ModelError
 from tanglewood.ml.subwords import Pieces, Subwords
 from tanglewood.ml.vocabulary import ROOT, UNKNOWN
-from tanglewood.treebank.memo import Memo
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
-MOST_BYTES = 32 << 20  # of forms whose places are remembered
 LEVELS = 127  # of a number in either direction
 SHAPE: Shape = {"words": [str], "latin": bool, "subwords?": dict}
 LAYOUTS = {"lexicon.rows": Layout("b", ("rows", "width")), "lexicon.scales": Layout("f", ("rows",))}
@@ -73,7 +71,6 @@ class Lexicon:
         self.subwords = subwords
         self.buckets = np.zeros(0, np.int32) if buckets is None else buckets
         self._numbers = {word: number for number, word in enumerate(words, 2)}
-        self._places = Memo(self._place, MOST_BYTES)
 
     @classmethod
     def of(
@@ -105,26 +102,30 @@ class Lexicon:
         return self.rows.astype(np.float32) * self.scales[:, None]
 
     def _place(self, form: str) -> int:
+        """Return the row of a form that is not found as it is written."""
         numbers = self._numbers
-        for written in (form, form.lower()):
-            if written in numbers:
-                return numbers[written]
-        return numbers.get(folded(form, latin=self.latin), 0)
+        lower = form.lower()
+        return numbers[lower] if lower in numbers else numbers.get(folded(form, latin=self.latin), 0)
 
     @cached_property
     def _pieces(self) -> Pieces | None:
         if self.subwords is None:
             return None
-        return Pieces(self.subwords, self.buckets, self.vectors[2 + len(self.words) :])
+        begin = 2 + len(self.words)
+        return Pieces(self.subwords, self.buckets, self.rows[begin:], self.scales[begin:])
 
     def knows(self, form: str) -> bool:
         """Whether a form has a vector of its own."""
-        return self._places[form] > 0
+        return form in self._numbers or self._place(form) > 0
 
     def places(self, sentences: Iterable[Sequence[str]]) -> Ints:
         """Return the rows of the nodes of sentences, whose forms are given, each with its node 0 first."""
-        found = self._places.__getitem__
-        return np.array([place for forms in sentences for place in (1, *map(found, forms))], np.int32)
+        numbers, other = self._numbers, self._place
+        found: list[int] = []
+        for forms in sentences:  # what was found is not remembered: whoever looks up often remembers more than that
+            found.append(1)
+            found += [numbers[form] if form in numbers else other(form) for form in forms]
+        return np.array(found, np.int32)
 
     def given(self, sentences: Sequence[Sequence[str]]) -> Floats:
         """Return the vectors of the nodes of sentences, whose forms are given, each with its node 0 first."""

@@ -92,20 +92,24 @@ class Hasher:
             return 0
         data = (self.begin + form + self.end).encode("utf-8", "surrogatepass")
         if self.floret:
-            return fill_floret(found, data, self.least, self.most, self.buckets, self.hashes, self.seed)
-        return fill_fasttext(found, data, self.least, self.most, self.buckets)
+            return fill_floret(found, data, len(data), self.least, self.most, self.buckets, self.hashes, self.seed)
+        return fill_fasttext(found, data, len(data), self.least, self.most, self.buckets)
 
 
 class Pieces:
-    """The vectors of pieces of words, found by their rows, of which only some are there."""
+    """The vectors of pieces of words, found by their rows, of which only some are there.
 
-    def __init__(self, subwords: Subwords, buckets: Any, vectors: Any) -> None:  # noqa: ANN401 - arrays of NumPy
+    They have eight bits a number and a scale each, so that those of one form lie in few lines of the cache.
+    """
+
+    def __init__(self, subwords: Subwords, buckets: Any, vectors: Any, scales: Any) -> None:  # noqa: ANN401 - of NumPy
         size = 1
         while size < 2 * len(buckets) + 2:
             size *= 2
         self.subwords = subwords
         self.hasher = Hasher(subwords)
         self.vectors = vectors
+        self.scales = scales
         self.width = len(vectors[0]) if len(vectors) else 0
         self.buckets = buckets
         self.mask = size - 1
@@ -138,25 +142,25 @@ class Pieces:
             number = self._find(rows[place])
             if number < 0:
                 continue
+            scale = self.scales[number]
             if there == 0:
                 for k in range(self.width):
-                    out[node, k] = self.vectors[number, k]
+                    out[node, k] = self.vectors[number, k] * scale
             else:
                 for k in range(self.width):
-                    out[node, k] += self.vectors[number, k]
+                    out[node, k] += self.vectors[number, k] * scale
             there += 1
         if there > 1:
             for k in range(self.width):
                 out[node, k] /= there
 
 
-def fill_fasttext(found: array[int], data: bytes, least: int, most: int, buckets: int) -> int:
+def fill_fasttext(found: array[int], data: bytes, size: int, least: int, most: int, buckets: int) -> int:
     """Write the rows of the pieces of a form, and return how many there are; a mark alone is no piece.
 
     The hash is FNV-1a of 32 bits, but for bytes above 127, which count as negative numbers.
     """
     count = 0
-    size = len(data)
     for begin in range(size):
         if data[begin] & 0xC0 == 0x80:
             continue
@@ -177,9 +181,10 @@ def fill_fasttext(found: array[int], data: bytes, least: int, most: int, buckets
     return count
 
 
-def fill_floret(found: array[int], data: bytes, least: int, most: int, buckets: int, hashes: int, seed: int) -> int:
+def fill_floret(
+    found: array[int], data: bytes, size: int, least: int, most: int, buckets: int, hashes: int, seed: int
+) -> int:
     """Write the rows of a form and its pieces, the first numbers of their hashes, and return how many there are."""
-    size = len(data)
     count = add_murmur(found, 0, data, 0, size, buckets, hashes, seed)
     for begin in range(size):
         if data[begin] & 0xC0 == 0x80:
