@@ -15,6 +15,7 @@ HEAVY = {"matplotlib", "torch", "sklearn", "numpy", "scipy", "pandas"}
 MATRICES = {  # loaded when asked for
     *(f"ml/{name}.py" for name in ("adam", "contexts", "encoder", "language_model", "lexicon")),
     *(f"ml/{name}.py" for name in ("products", "vectors_plain")),
+    *(f"ml/{name}.py" for name in ("file_lexicon", "subword_files", "vector_files", "vector_source")),
     *(
         f"learners/{name}.py"
         for name in ("network/arcs", "network/learner", "network/student", "svm/learner", "svm/models")

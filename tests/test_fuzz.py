@@ -28,7 +28,7 @@ from tanglewood.treebank.conllu import read
 from targets import TARGETS, target_class
 
 FUZZ = Path(__file__).resolve().parents[1] / "fuzz"
-COUNTS = {"treebanks": 400, "models": 300, "requests": 400}
+COUNTS = {"treebanks": 400, "models": 300, "vectors": 300, "requests": 400}
 
 
 class Clumsy(engine.Target):

@@ -19,6 +19,7 @@ class TargetEntry(NamedTuple):
 TARGETS = {
     "treebanks": TargetEntry("treebanks", "Treebanks", "CoNLL files read, written, measured, drawn and parsed"),
     "models": TargetEntry("models", "Models", "model files with a valid checksum loaded and parsed with"),
+    "vectors": TargetEntry("vectors", "FileOfVectors", "files of word vectors read and made into a lexicon"),
     "requests": TargetEntry("requests", "Requests", "HTTP requests to the playground"),
 }
 

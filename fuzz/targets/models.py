@@ -10,6 +10,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
+
 import tanglewood as tw
 from checks import check_again, check_tree
 from engine import ACCEPTED, SANITIZED, Broken, Case, Target
@@ -27,6 +29,7 @@ from tanglewood.store import load_model
 from tanglewood.systems import SYSTEMS
 from tanglewood.text import tagger
 from tanglewood.treebank.sentence import Sentence
+from vector_writers import as_fasttext
 
 BASE = "linear-swap"
 MODELS: dict[str, dict[str, Any]] = {
@@ -47,6 +50,8 @@ MODELS: dict[str, dict[str, Any]] = {
     "joint": {"learner": "linear", "system": "joint-swap", "folds": 2},
     "joint-network": {"learner": "network", "system": "joint-swap", "folds": 2},
     "text": {"learner": "network", "pipeline": True, "folds": 2},
+    "vectors": {"learner": "network", "vectors": True},
+    "text-vectors": {"learner": "network", "vectors": True, "pipeline": True, "folds": 2},
     "text-linear": {"learner": "linear", "pipeline": True, "folds": 2},
 }
 WIDE = ParseOptions(beam=4)
@@ -152,6 +157,8 @@ def trained(folder: Path, names: Iterable[str] = MODELS) -> list[Path]:
                 choices = MODELS[name]
                 path = folder / f"{name}.tw"
                 given = {"epochs": 1 if choices["learner"] in {"svm", "liblinear"} else 2, **choices}
+                if "vectors" in given:
+                    given["vectors"] = _vectors(folder)
                 if "stacked" in given:
                     given["stacked"] = f"{folder / given['stacked']}.tw"
                 tw.train(sentences, sentences[:3], output=path, **given)
@@ -159,6 +166,15 @@ def trained(folder: Path, names: Iterable[str] = MODELS) -> list[Path]:
     finally:
         network.Sizes, tagger.SIZES = sizes, tag_sizes  # type: ignore[misc]
     return paths
+
+
+def _vectors(folder: Path) -> Path:
+    """Write a few vectors of words and of their pieces."""
+    path = folder / "few.bin"
+    words = ["heron", "frog", "Ponds", "\u05e9", "."]
+    table = np.random.default_rng(1).normal(0, 1, (len(words) + 40, 6)).astype(np.float32)
+    path.write_bytes(as_fasttext(words, table, 2, 4))
+    return path
 
 
 def check_parsed(given: Sequence[Sentence], parsed: Sequence[Sentence]) -> None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from tanglewood import __version__
 from tanglewood.checks import PLAIN, Shape, Whole, check_settings
@@ -29,6 +29,9 @@ from tanglewood.transforms.pseudo_projective import Scheme
 from tanglewood.treebank.chunks import in_chunks
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tree import Tree
+
+if TYPE_CHECKING:
+    from tanglewood.ml.lexicon import Lexicon
 
 BEAM = 8  # default width of a beam where one is needed or pays off
 STACKED = "stacked/"  # prefix of the names of a stacked parser's arrays
@@ -70,6 +73,12 @@ class Parser:
         self.description = description
         self.scheme = scheme
         self.stacked = stacked
+
+    @property
+    def lexicon(self) -> Lexicon | None:
+        """The vectors of forms that came from elsewhere, if the model has any."""
+        found: Lexicon | None = getattr(getattr(self.model, "vocabulary", None), "lexicon", None)
+        return found
 
     @property
     def graph_based(self) -> bool:

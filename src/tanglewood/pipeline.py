@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, Unpack, overload
 
 from tanglewood.errors import ArgumentError, ConfigError, ModelError, given
+from tanglewood.ml.lexicon import without_lexicon
 from tanglewood.ml.threads import keep_one_matrix_thread
 from tanglewood.options import OptionsByName, ParseOptions, chosen
 from tanglewood.parser import Parser, naming_model
@@ -331,12 +332,15 @@ class Pipeline:
         save_model(path, *self.contents())
 
     def contents(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return arrays and settings for a model file."""
+        """Return arrays and settings for a model file; a lexicon that tagger and parser have in common comes once."""
         arrays, settings = self._parser.contents()
         for name, part in ((TOKENIZER, self._tokenizer), (TAGGER, self._tagger)):
             if part is not None:
-                arrays |= {f"{name}{key}": values for key, values in part.arrays().items()}
-                settings[name[:-1]] = part.settings()
+                own, told = part.arrays(), part.settings()
+                if isinstance(part, Tagger) and part.lexicon is not None and part.lexicon.same_as(self._parser.lexicon):
+                    own, told = without_lexicon(own, told)
+                arrays |= {f"{name}{key}": values for key, values in own.items()}
+                settings[name[:-1]] = told
         return arrays, settings
 
     @classmethod
@@ -352,11 +356,13 @@ class Pipeline:
     def _of(cls, contents: Contents) -> Pipeline:
         arrays, settings, _, origin = contents
         with naming_model("the pipeline" if origin is None else origin.name):
-            tagger = Tagger.load(part_of(arrays, TAGGER), settings["tagger"]) if "tagger" in settings else None
-            tokenizer = None
+            parser = Parser.from_contents(arrays, settings)
+            tagger, tokenizer = None, None
+            if "tagger" in settings:
+                tagger = Tagger.load(part_of(arrays, TAGGER), settings["tagger"], parser.lexicon)
             if "tokenizer" in settings:
                 tokenizer = Tokenizer.load(part_of(arrays, TOKENIZER), settings["tokenizer"])
-            return cls(Parser.from_contents(arrays, settings), tagger, tokenizer, origin=origin)
+            return cls(parser, tagger, tokenizer, origin=origin)
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._origin is not None and self._origin.is_unchanged():

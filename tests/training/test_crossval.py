@@ -17,7 +17,8 @@ def test_every_sentence_is_scored_once_by_a_parser_that_has_not_seen_it(monkeypa
     seen = []
 
     class Fake:
-        def __init__(self, _, train):
+        def __init__(self, _, train, *, knowledge):
+            assert knowledge is None
             self.train = [s.sent_id for s in train]
 
         def run(self):

@@ -165,9 +165,9 @@ def interrupt(monkeypatch, kind, seed, epoch):
 
     begin = NetworkLearner.__init__
 
-    def remember(self, actions, vocabulary, options, seed):
+    def remember(self, actions, vocabulary, options, seed, *more):
         self.seed = seed
-        begin(self, actions, vocabulary, options, seed)
+        begin(self, actions, vocabulary, options, seed, *more)
 
     monkeypatch.setattr(kind, "_learn", learn)
     monkeypatch.setattr(NetworkLearner, "__init__", remember)

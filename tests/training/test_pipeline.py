@@ -29,7 +29,8 @@ def test_the_training_data_is_tagged_by_taggers_that_did_not_see_it(monkeypatch)
             seen.append((self.known, [tuple(f) for f in forms]))
             return [[Tags("l", f"U{len(seen)}", "X", "F")] * len(f) for f in forms]
 
-    def fake_train(train, dev, options, seed):
+    def fake_train(train, dev, options, seed, knowledge):
+        assert knowledge is None
         yield learning.TagProgress(1, 1, 0.0, None, Fake(train))
 
     monkeypatch.setattr(learning, "train_tagger", fake_train)

@@ -195,7 +195,7 @@ def number_words(
 
 def given_vectors(lexicon: Lexicon, sentences: Sequence[Sequence[Word]]) -> Floats:
     """Return the vectors that a lexicon has of all nodes."""
-    return lexicon.vectors[lexicon.places([word[0] for word in words] for words in sentences)]
+    return lexicon.given([[word[0] for word in words] for words in sentences])
 
 
 class TimeSteps:

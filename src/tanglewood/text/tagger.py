@@ -39,7 +39,7 @@ from tanglewood.ml.encoder import (
 )
 from tanglewood.ml.kernels import kernels_for
 from tanglewood.ml.knowledge import Knowledge
-from tanglewood.ml.lexicon import taken_out
+from tanglewood.ml.lexicon import Lexicon, taken_out
 from tanglewood.ml.products import linear
 from tanglewood.ml.vocabulary import Numbers, Vocabulary
 from tanglewood.ml.words import Word, untagged
@@ -50,7 +50,7 @@ from tanglewood.treebank.tag_candidates import TagCandidate
 COLUMNS = ("upos", "xpos", "feats", "rule")
 SETTINGS: Shape = {
     "vocabulary": dict,
-    "lexicon?": dict,
+    "lexicon?": (str, dict),
     "classes": {column: [FIELD] for column in COLUMNS},
     "lemmas": {str: FIELD},
 }
@@ -113,6 +113,11 @@ class Tagger:
         self.lemmas = lemmas  # by form and UPOS, a tab between them
         self.parameters = parameters
 
+    @property
+    def lexicon(self) -> Lexicon | None:
+        """The vectors of forms that came from elsewhere, if there are any."""
+        return self.vocabulary.lexicon
+
     def worker(self, *, reproducible: bool = False) -> TagWorker:
         """Return a worker for one thread; if ``reproducible``, with the same tags on every machine."""
         return TagWorker(self, reproducible=reproducible)
@@ -134,17 +139,19 @@ class Tagger:
         }
 
     @classmethod
-    def load(cls, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> Tagger:
-        """Rebuild the tagger, and check that everything has the right size."""
+    def load(
+        cls, arrays: Mapping[str, memoryview], settings: Mapping[str, Any], shared: Lexicon | None = None
+    ) -> Tagger:
+        """Rebuild the tagger, and check that everything has the right size; ``shared`` is the parser's lexicon."""
         try:
-            return cls._load(arrays, settings)
+            return cls._load(arrays, settings, shared)
         except ModelError as error:
             raise ModelError(f"the tagger's part: {error}") from None
 
     @classmethod
-    def _load(cls, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> Tagger:
+    def _load(cls, arrays: Mapping[str, memoryview], settings: Mapping[str, Any], shared: Lexicon | None) -> Tagger:
         check_settings(settings, SETTINGS)
-        lexicon, arrays = taken_out(arrays, settings)
+        lexicon, arrays = taken_out(arrays, settings, shared)
         vocabulary = Vocabulary.load(settings["vocabulary"], EMBEDDED, lexicon=lexicon)
         classes = {column: settings["classes"][column] for column in COLUMNS}
         if not all(classes.values()) or not all(map(is_rule, classes["rule"])):

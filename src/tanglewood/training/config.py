@@ -16,6 +16,8 @@ from tanglewood.options import asked_beam
 from tanglewood.systems import make_system
 
 MOST_TEACHERS = 100
+MOST_ROWS = 1_000_000  # of vectors from a file
+OF_VECTORS = ("vectors", "vectors_rows", "vectors_width")
 PIPELINE_LAYERS = 2  # of LSTMs, for parsers of text: 83.5 instead of 83.1 LAS on English-EWT dev with predicted tags
 
 
@@ -35,17 +37,26 @@ class Config:
     distil: int = 0  # number of teachers to train first, from which the parser then learns
     distil_from: Sequence[str] = ()  # model files of teachers that are there already
     unlabelled: Sequence[str] = ()  # files with more sentences to learn from, whose trees only teachers know
+    vectors: str = ""  # file of word vectors, which stay as they are beside those that are learnt
+    vectors_rows: int = 50_000  # most that are kept of them
+    vectors_width: int = 64  # numbers that wider ones are reduced to; 0: they stay as wide as they are
     seed: int = 1
     beam: int = 1  # for parsing dev after each epoch
     settings: Mapping[str, Any] = field(default_factory=dict)  # of the learner
 
     def __post_init__(self) -> None:
-        for name, least in (("seed", 0), ("beam", 1), ("folds", 2), ("distil", 0)):
+        least_numbers = {"seed": 0, "beam": 1, "folds": 2, "distil": 0, "vectors_rows": 1, "vectors_width": 0}
+        for name, least in least_numbers.items():
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise ConfigError(f"{name}={value!r}: it should be a whole number, {least} or more")
         if self.beam > MOST_WIDTH:
             raise ConfigError(f"beam={self.beam!r}: it should be a whole number from 1 to {MOST_WIDTH}")
+        if self.vectors_rows > MOST_ROWS:
+            raise ConfigError(f"vectors_rows={self.vectors_rows}: at most {MOST_ROWS:,} vectors can be kept")
+        if not isinstance(self.vectors, str | Path):
+            raise ConfigError(f"vectors={self.vectors!r}: it should be the name of a file")
+        object.__setattr__(self, "vectors", str(self.vectors))
         for name in ("distil_from", "unlabelled"):
             value = getattr(self, name)
             files = [value] if isinstance(value, str | Path) else value
@@ -84,6 +95,8 @@ class Config:
         learner = self.learner or ("arcs" if self.search else "network")
         entry = learner_entry(learner)
         self._check_teachers(learner)
+        if self.vectors and learner != "network":
+            raise ConfigError(f"vectors={self.vectors!r} is for the network, not for the {learner} learner")
         settings = self.settings
         if entry.scores_arcs and (self.search or not entry.scores_moves or settings.get("moves") is False):
             if entry.scores_moves:
@@ -139,8 +152,11 @@ class Config:
         return kind(**self.settings)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the choices as plain data; those about teachers only if there are any."""
+        """Return the choices as plain data; those about teachers and vectors only if there are any."""
         choices = asdict(self)
+        if not self.vectors:
+            for name in OF_VECTORS:
+                del choices[name]
         if not self.distils:
             for name in ("distil", "distil_from", "unlabelled"):
                 del choices[name]

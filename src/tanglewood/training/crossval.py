@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from tanglewood.errors import ConfigError
 from tanglewood.measure.scores import Scores, aligned, compare
 from tanglewood.training.config import Config
 from tanglewood.training.distil import begun
 from tanglewood.training.folds import deal_out
+from tanglewood.training.knowledge import knowledge_for
 from tanglewood.training.pipeline import TagPlan, prepare_tags, with_tags_of
 from tanglewood.treebank.sentence import Sentence
+
+if TYPE_CHECKING:
+    from tanglewood.ml.knowledge import Knowledge
 
 
 class CrossValidation:
@@ -34,8 +39,10 @@ class CrossValidation:
             )
         for places, others in deal_out(self.sentences, self.folds, self.config.seed):
             held_out = [self.sentences[place] for place in places]
-            rest, words = self._tagged([self.sentences[place] for place in others], held_out)
-            training = begun(self.config, rest)
+            rest = [self.sentences[place] for place in others]
+            knowledge = knowledge_for(self.config, rest)  # which words have vectors must not depend on those held out
+            rest, words = self._tagged(rest, held_out, knowledge)
+            training = begun(self.config, rest, knowledge=knowledge)
             for _ in training.run():
                 pass
             scores = Scores()
@@ -46,11 +53,13 @@ class CrossValidation:
                 self.total.add(comparison)
             yield scores
 
-    def _tagged(self, rest: list[Sentence], held_out: list[Sentence]) -> tuple[list[Sentence], list[Sentence]]:
+    def _tagged(
+        self, rest: list[Sentence], held_out: list[Sentence], knowledge: Knowledge | None
+    ) -> tuple[list[Sentence], list[Sentence]]:
         """Return both with tag candidates if the system gives tags; the taggers of a sentence have not seen it."""
         column = self.config.tag_column
         if not column:
             return rest, held_out
-        plan = TagPlan(seed=self.config.seed, folds=self.config.folds, tag_column=column)
+        plan = TagPlan(seed=self.config.seed, folds=self.config.folds, tag_column=column, knowledge=knowledge)
         tagger, tagged, _ = prepare_tags(rest, (), plan)
         return tagged, with_tags_of(tagger, held_out, column)

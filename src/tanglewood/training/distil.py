@@ -10,16 +10,21 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tanglewood.errors import ModelError
 from tanglewood.ml.threads import keep_one_matrix_thread
 from tanglewood.run.processes import in_order
 from tanglewood.store import dump_model
 from tanglewood.training.config import Config
+from tanglewood.training.knowledge import knowledge_for
 from tanglewood.training.loop import Training, as_json
 from tanglewood.training.progress import Report, TeacherProgress, quiet
 from tanglewood.training.student import Taught, Teacher
 from tanglewood.treebank.sentence import Sentence
+
+if TYPE_CHECKING:
+    from tanglewood.ml.knowledge import Knowledge
 
 # Settings in which a student differs from its teachers; all others are the same for both.
 OF_STUDENT = ("epochs", "explore", "drop_input", "drop_context", "drop_hidden", "favour_rare")
@@ -41,16 +46,20 @@ def begun(
     dev: Sequence[Sentence] = (),
     taught: Taught | None = None,
     plan: TeacherPlan | None = None,
+    knowledge: Knowledge | None = None,
 ) -> Training:
     """Return a training run, with teachers that have been trained for it if the choices ask for that.
 
-    ``taught`` is what is there already: teachers, and sentences without gold trees.
+    ``taught`` is what is there already: teachers, and sentences without gold trees. So is ``knowledge``, which teachers
+    and student share.
     """
     plan = plan or TeacherPlan()
+    knowledge = knowledge or knowledge_for(config, train, plan.report)
     taught = taught or (Taught.named_in(config) if config.distils else Taught())
     if config.distil:
-        taught = replace(taught, teachers=train_teachers(config, train, dev, plan, sum(map(len, taught.unlabelled))))
-    return Training(config, train, dev, plan.report, replace(taught, threads=plan.processes))
+        more_words = sum(map(len, taught.unlabelled))
+        taught = replace(taught, teachers=train_teachers(config, train, dev, plan, more_words, knowledge))
+    return Training(config, train, dev, plan.report, replace(taught, threads=plan.processes), knowledge)
 
 
 def teacher_config(config: Config, number: int) -> Config:
@@ -72,7 +81,12 @@ def teacher_config(config: Config, number: int) -> Config:
 
 
 def train_teachers(
-    config: Config, train: Sequence[Sentence], dev: Sequence[Sentence], plan: TeacherPlan, more_words: int = 0
+    config: Config,
+    train: Sequence[Sentence],
+    dev: Sequence[Sentence],
+    plan: TeacherPlan,
+    more_words: int = 0,
+    knowledge: Knowledge | None = None,
 ) -> list[Teacher]:
     """Train the teachers that the choices ask for, except for those that are finished.
 
@@ -80,11 +94,13 @@ def train_teachers(
     """
     numbers = range(1, config.distil + 1)
     course = _Course(config, train, plan, more_words)
-    found = {} if plan.folder is None else _finished(config, train, dev, plan.folder)
+    found = {} if plan.folder is None else _finished(config, train, dev, plan.folder, knowledge)
     if plan.folder is not None:
         plan.folder.mkdir(exist_ok=True)
     learnt, judged = ([sentence.to_bytes() for sentence in part] for part in (train, dev))
-    jobs = [_Job(teacher_config(config, n), n, learnt, judged, plan.folder) for n in numbers if n not in found]
+    jobs = [
+        _Job(teacher_config(config, n), n, learnt, judged, plan.folder, knowledge) for n in numbers if n not in found
+    ]
     plan.report(f"training {config.distil} teacher{'' if config.distil == 1 else 's'}, then the student")
     for number in found:
         course.finish(number)
@@ -103,7 +119,9 @@ def train_teachers(
     return [Teacher.of(course.name(number), found[number]) for number in numbers]
 
 
-def _finished(config: Config, train: Sequence[Sentence], dev: Sequence[Sentence], folder: Path) -> dict[int, bytes]:
+def _finished(
+    config: Config, train: Sequence[Sentence], dev: Sequence[Sentence], folder: Path, knowledge: Knowledge | None
+) -> dict[int, bytes]:
     """Return the files of the teachers that the run before has finished, by their numbers."""
     found: dict[int, bytes] = {}
     paths = {number: _path(folder, number) for number in range(1, config.distil + 1)}
@@ -111,7 +129,7 @@ def _finished(config: Config, train: Sequence[Sentence], dev: Sequence[Sentence]
         if path.exists():
             found[number] = path.read_bytes()
     if found:
-        wanted = as_json(Training(teacher_config(config, 1), train, dev).description)
+        wanted = as_json(Training(teacher_config(config, 1), train, dev, knowledge=knowledge).description)
     for number, data in found.items():
         described = Teacher.of(str(paths[number]), data).parser.description
         wanted["seed"] = teacher_config(config, number).seed
@@ -144,10 +162,12 @@ class _Job:
     train: Sequence[bytes]
     dev: Sequence[bytes]
     folder: Path | None
+    knowledge: Knowledge | None
 
     def run(self, say: Callable[[_Heard], object]) -> bytes:
         """Return the bytes of its model file, and write them to the folder."""
-        training = Training(self.config, list(map(Sentence, self.train)), list(map(Sentence, self.dev)))
+        learnt, judged = list(map(Sentence, self.train)), list(map(Sentence, self.dev))
+        training = Training(self.config, learnt, judged, knowledge=self.knowledge)
         checkpoint = None if self.folder is None else self.folder / f"teacher-{self.number}.training"
         if checkpoint is not None and checkpoint.exists():
             training.resume(checkpoint)

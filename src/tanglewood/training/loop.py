@@ -7,9 +7,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tanglewood.core.actions import Actions
 from tanglewood.core.system import TransitionSystem
@@ -26,6 +26,7 @@ from tanglewood.searches import stacked_tree, stacked_trees
 from tanglewood.store import load_model, part_of, save_model
 from tanglewood.systems import make_system
 from tanglewood.training.config import Config
+from tanglewood.training.knowledge import knowledge_for
 from tanglewood.training.progress import Progress, Report, quiet
 from tanglewood.training.stacking import parse_by_folds
 from tanglewood.training.student import Taught, examples_without_trees, student_of, warnings_about_teachers
@@ -33,6 +34,9 @@ from tanglewood.transforms.pseudo_projective import Scheme, fitting_scheme, proj
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tag_candidates import KEY
 from tanglewood.treebank.tree import Tree
+
+if TYPE_CHECKING:
+    from tanglewood.ml.knowledge import Knowledge
 
 RARE_ARCS = 50  # fewer non-projective arcs than this are hard to learn
 CALIBRATED_ON = 500  # sentences of dev, most, on which models of arcs are calibrated
@@ -61,9 +65,11 @@ class Training:
         dev: Sequence[Sentence] = (),
         report: Report = quiet,
         taught: Taught | None = None,
+        knowledge: Knowledge | None = None,
     ) -> None:
         self.config = config.completed()
         self.given = taught
+        self.known = knowledge
         self.train = train
         self.dev = dev
         self.report = report
@@ -112,6 +118,11 @@ class Training:
         return Taught.named_in(self.config)
 
     @cached_property
+    def knowledge(self) -> Knowledge | None:
+        """What the learner knows before it sees the examples, if there is anything."""
+        return self.known or knowledge_for(self.config, self.train, self.report)
+
+    @cached_property
     def stacked(self) -> Parser | None:
         """The parser whose trees the learner looks at, if there is one."""
         return Parser.load(self.config.stacked) if self.config.stacked else None
@@ -133,7 +144,8 @@ class Training:
         actions = Actions.of(self.system, trees, tags)
         others: list[StackedTree | None] = [None] * len(self.train)
         if self.stacked is not None:
-            parsed = parse_by_folds(self.stacked, self.train, self.config.folds, _train, self.report)
+            train = partial(_train, knowledge=_known_to(self.stacked))
+            parsed = parse_by_folds(self.stacked, self.train, self.config.folds, train, self.report)
             others = [stacked_tree(tree, actions) for tree in parsed]
         examples = [
             Example(words_of(sentence), list(tree.heads), actions.label_numbers(tree), other)
@@ -179,8 +191,9 @@ class Training:
         if self.config.distils:
             return student_of(self)
         kind = learner_class(self.config.learner, "Learner")
+        more = {} if self.knowledge is None else {"knowledge": self.knowledge}
         learner: Learner = kind.begin(
-            self.actions, self.train, self.options, self.config.seed, stacked=self.stacked is not None
+            self.actions, self.train, self.options, self.config.seed, stacked=self.stacked is not None, **more
         )
         return learner
 
@@ -199,6 +212,8 @@ class Training:
             "dev_sha256": _fingerprint(self.dev),
             "stacked_sha256": hashlib.sha256(Path(stacked).read_bytes()).hexdigest() if stacked else "",
         }
+        if self.knowledge is not None:
+            described["vectors_sha256"] = self.knowledge.sha256
         if self.config.distils:
             described |= {
                 "teachers": len(self.taught.teachers),
@@ -307,9 +322,18 @@ class Training:
             self.best = (las, self._parser(model, description))
 
 
-def _train(config: Config, sentences: Sequence[Sentence]) -> Parser:
+def _known_to(parser: Parser) -> Knowledge | None:
+    """Return what a parser knew before it was trained: its vectors, whether or not their file is still there."""
+    if parser.lexicon is None:
+        return None
+    from tanglewood.ml.knowledge import Knowledge
+
+    return Knowledge(parser.lexicon, sha256=parser.description.get("vectors_sha256", ""))
+
+
+def _train(config: Config, sentences: Sequence[Sentence], knowledge: Knowledge | None = None) -> Parser:
     """Return the parser of the last epoch."""
-    training = Training(config, sentences)
+    training = Training(config, sentences, knowledge=knowledge)
     for _ in training.run():
         pass
     return training.best_parser()

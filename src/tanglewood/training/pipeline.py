@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tanglewood.errors import ModelError
+from tanglewood.ml.knowledge import Knowledge
 from tanglewood.ml.threads import keep_one_matrix_thread
 from tanglewood.run.processes import in_order
 from tanglewood.store import load_model, save_model
@@ -52,6 +53,7 @@ class TagPlan:
     tag_column: str = ""
     folder: Path | None = None
     report: Report = quiet
+    knowledge: Knowledge | None = None  # of all taggers, before they learn
 
     def parts(self, train: Sequence[Sentence], dev: Sequence[Sentence]) -> _Parts:
         """Return the finished parts of learning from this data."""
@@ -59,7 +61,8 @@ class TagPlan:
         for sentence in (*train, *dev):
             digest.update(sentence.to_bytes())
         made_from = {"data": digest.hexdigest(), "seed": self.seed, "folds": self.folds, "tag_column": self.tag_column}
-        return _Parts(self.folder, {**made_from, "options": asdict(self.options)})
+        known = {} if self.knowledge is None else {"knowledge": self.knowledge.sha256}
+        return _Parts(self.folder, {**made_from, **known, "options": asdict(self.options)})
 
 
 def prepare(train: Sequence[Sentence], dev: Sequence[Sentence], **choices: Any) -> Prepared:  # noqa: ANN401 - a TagPlan
@@ -81,7 +84,8 @@ def prepare_tags(
     parts = plan.parts(train, dev)
 
     def learn_tagger() -> tuple[Mapping[str, Any], dict[str, Any]]:
-        learnt = _last(train_tagger(train, dev, plan.options, plan.seed), plan.report, "tagger").tagger
+        steps = train_tagger(train, dev, plan.options, plan.seed, plan.knowledge)
+        learnt = _last(steps, plan.report, "tagger").tagger
         return learnt.arrays(), learnt.settings()
 
     dealt = list(deal_out(train, plan.folds, plan.seed))
@@ -93,6 +97,7 @@ def prepare_tags(
             plan.options,
             plan.seed,
             plan.tag_column,
+            plan.knowledge,
         )
         for number, (held, others) in enumerate(dealt, 1)
         if not parts.has(f"fold{number}")
@@ -173,10 +178,12 @@ class _Job:
     options: TaggerOptions
     seed: int
     tag_column: str
+    knowledge: Knowledge | None
 
     def run(self, report: Report = quiet) -> list[list[Tags]]:
         """Return the tags."""
-        steps = train_tagger([Sentence(block) for block in self.learnt], (), self.options, self.seed)
+        learnt = [Sentence(block) for block in self.learnt]
+        steps = train_tagger(learnt, (), self.options, self.seed, self.knowledge)
         tagger = _last(steps, report, self.name).tagger
         return tagger.worker().tag([Sentence(block).forms for block in self.held], self.tag_column)
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tanglewood.errors import ArgumentError, ConfigError, ModelError, given
 from tanglewood.measure.scores import evaluate
@@ -21,12 +21,16 @@ from tanglewood.run.processes import checked
 from tanglewood.systems import SYSTEMS
 from tanglewood.training.config import Config, updated
 from tanglewood.training.distil import TeacherPlan, begun
+from tanglewood.training.knowledge import knowledge_for
 from tanglewood.training.loop import Training
 from tanglewood.training.pipeline import Prepared, filled_in, prepare
 from tanglewood.training.progress import Progress, Report, TaggerProgress, TeacherProgress, quiet
 from tanglewood.training.student import Taught, askable
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.sources import SentenceSource, sentences_from
+
+if TYPE_CHECKING:
+    from tanglewood.ml.knowledge import Knowledge
 
 
 class Session:
@@ -137,14 +141,15 @@ class Session:
             self._checkpoint.unlink(missing_ok=True)
             if self.has_parts:
                 rmtree(self._parts)
+        knowledge = knowledge_for(config, train, self.report)
         if self.pipeline or config.tag_column:
             if taught.teachers:
                 askable(Training(config, train, dev, taught=taught))  # the unsuitable are refused before taggers learn
-            before = self._before = self._prepared()
+            before = self._before = self._prepared(knowledge)
             config, train, dev = config.for_predicted_tags(), before.train, before.dev
             taught = replace(taught, unlabelled=filled_in(before.tagger, taught.unlabelled, config.tag_column))
         plan = TeacherPlan(self.processes, None if self.output is None else self._parts, self.report)
-        training = begun(config, train, dev, taught, plan).prepare()
+        training = begun(config, train, dev, taught, plan, knowledge).prepare()
         config = training.config
         way = f"{config.search} search" if config.search else f"{config.system}, {training.oracle_name} oracle"
         self.report(
@@ -160,7 +165,7 @@ class Session:
             self.report(f"going on after epoch {training.epoch}")
         return training
 
-    def _prepared(self) -> Prepared:
+    def _prepared(self, knowledge: Knowledge | None) -> Prepared:
         """Learn what comes before the parser, except for what is already finished."""
         return prepare(
             self.train,
@@ -171,6 +176,7 @@ class Session:
             tag_column=self.config.tag_column,
             folder=None if self.output is None else self._parts,
             report=self.report,
+            knowledge=knowledge,
         )
 
     def _teller(self, training: Training) -> Callable[[float], None] | None:

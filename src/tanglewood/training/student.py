@@ -108,6 +108,7 @@ def student_of(training: Training) -> Learner:
         training.config.seed,
         teachers=[teacher.parser.model for teacher in asked],
         votes=votes,
+        knowledge=training.knowledge,
     )
     return learner
 

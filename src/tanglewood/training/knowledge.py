@@ -1,0 +1,54 @@
+"""What a network knows before training begins: vectors of a file, for the words of the training data first."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tanglewood.training.config import Config
+from tanglewood.training.progress import Report, quiet
+from tanglewood.treebank.sentence import Sentence
+
+if TYPE_CHECKING:
+    from tanglewood.ml.knowledge import Knowledge
+
+
+def knowledge_for(config: Config, sentences: Sequence[Sentence], report: Report = quiet) -> Knowledge | None:
+    """Return what the choices say a network should know before it learns from these sentences, if there is anything."""
+    if not config.vectors:
+        return None
+    return _of_vectors(config, sentences, report)
+
+
+def _of_vectors(config: Config, sentences: Sequence[Sentence], report: Report) -> Knowledge:
+    from tanglewood.ml.file_lexicon import lexicon_of
+    from tanglewood.ml.knowledge import Knowledge
+    from tanglewood.ml.vector_files import read_vectors, wanted_forms
+    from tanglewood.ml.vector_source import Pruning
+
+    counts = Counter(form for sentence in sentences for form in sentence.forms)
+    forms = wanted_forms(form for form, _ in counts.most_common())
+    vectors = read_vectors(config.vectors, Pruning(forms, config.vectors_rows, config.vectors_width))
+    lexicon = lexicon_of(vectors, config.vectors_width)
+    dim = vectors.sample.shape[1]
+    known = sum(count for form, count in counts.items() if lexicon.knows(form))
+    told = [
+        f"{config.vectors}: vectors of {len(lexicon.words):,} of {vectors.total:,} words are kept"
+        if lexicon.words
+        else f"{config.vectors}: {vectors.total:,} vectors of pieces of words",
+        f"{dim} numbers each" + (f", reduced to {lexicon.width}" if lexicon.width < dim else ""),
+        f"{100 * known / max(sum(counts.values()), 1):.1f}% of the words of the training data have one",
+    ]
+    if vectors.skipped:
+        told.append(f"{vectors.skipped:,} words that are not UTF-8 are left out")
+    report("; ".join(told))
+    return Knowledge(lexicon, sha256=sha256_of(config.vectors))
+
+
+def sha256_of(path: str | Path) -> str:
+    """Return the checksum of a file, of which little is held in memory."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
