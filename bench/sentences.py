@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tanglewood import evaluate, load, read
 from tanglewood.store import load_model, save_model
+from tanglewood.text.borders import BorderOptions
 from tanglewood.text.raw import Token, gold_text
 from tanglewood.text.tokenizer import Tokenizer
 from tanglewood.treebank.sentence import Sentence
@@ -53,7 +54,9 @@ def main() -> None:
             tokenizer = load(None if args.model == "bundled" else args.model).tokenizer
         else:
             train, dev = (list(read(treebank / f"{part}.conllu")) for part in ("train", "dev"))
-            tokenizer = Tokenizer.learn(train, dev, report=lambda line: print(line, file=sys.stderr))
+            tokenizer = Tokenizer.learn(
+                train, dev, borders=BorderOptions(), report=lambda line: print(line, file=sys.stderr)
+            )
             if args.keep:
                 save_model(args.keep, tokenizer.arrays(), tokenizer.settings())
         if tokenizer is None:

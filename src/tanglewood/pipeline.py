@@ -196,6 +196,7 @@ class Pipeline:
     def parse_words(
         self,
         sentences: Iterable[Sequence[str]],
+        /,
         *,
         processes: int = 1,
         options: ParseOptions | None = None,
@@ -254,7 +255,8 @@ class Pipeline:
         _check_iterable(
             texts, "nlp.parse_stream takes an iterable of the parts of a text", "; nlp(text) takes it whole"
         )
-        return self._parsed(self.pieces(texts), self.resolved(options, **more))
+        resolved = self.resolved(options, **more)
+        return self._parsed(self.pieces(texts, sentences=resolved.sentences), resolved)
 
     def tag_text(self, text: str) -> Iterator[Sentence]:
         """Yield the sentences of a text with tags but without trees, as they are asked for."""
@@ -268,10 +270,10 @@ class Pipeline:
             yield from map(without_candidates, sentences)
 
     def pieces(
-        self, texts: Iterable[str], *, document: str = "", number: int = 1, lines: bool = False
+        self, texts: Iterable[str], *, document: str = "", number: int = 1, sentences: str = "model"
     ) -> Iterator[Piece]:
         """Yield the sentences of a text that comes in pieces, for workers to parse; see text/batches.py."""
-        return pieces(self._needed_tokenizer(), texts, document=document, number=number, lines=lines)
+        return pieces(self._needed_tokenizer(), texts, document=document, number=number, sentences=sentences)
 
     def resolved(self, options: ParseOptions | None = None, **more: Unpack[OptionsByName]) -> ParseOptions:
         """Return the options with the width of the beam decided; a ConfigError if they do not fit the model."""

@@ -17,7 +17,7 @@ from tanglewood.cli.inputs import is_text
 from tanglewood.cli.writing import add_writing, chosen_format, chosen_look, on_screen
 from tanglewood.decoders import JOINT_SEARCHES, MOST_MEMORY, MOVE_SEARCHES, SEARCHES, search_help
 from tanglewood.errors import one_line
-from tanglewood.options import ParseOptions
+from tanglewood.options import SENTENCES, ParseOptions
 from tanglewood.show.formats import FORMATS, write
 
 if TYPE_CHECKING:
@@ -48,7 +48,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_writing(parser, FORMATS, "what OUT ends in, or tree on a terminal, else conllu")
     parser.add_argument("--text", action="store_true", help="treat the input as text, whatever it looks like")
-    parser.add_argument("--lines", action="store_true", help="the text has one sentence per line")
+    parser.add_argument(
+        "--sentences",
+        choices=SENTENCES,
+        default="model",
+        help="where the sentences of text end: where the model says (default), at final punctuation, with each line, "
+        "or at blank lines only",
+    )
     parser.add_argument(
         "--tag", action="store_true", help="fill in lemmas, tags and features where a sentence has none"
     )
@@ -106,7 +112,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_processes(
         parser,
         "parse with N processes (default 1), each with its share of the sentences: the same output, in order; "
-        "with 1 each sentence from a pipe is answered at once, of text each paragraph, or with --lines each line",
+        "with 1 each sentence from a pipe is answered at once, of text each paragraph or, with --sentences lines, line",
     )
 
 
@@ -128,6 +134,7 @@ def run(args: argparse.Namespace) -> int:
         max_length=args.max_length,
         max_memory=MOST_MEMORY if args.max_memory is None else args.max_memory << 20,
         show_search=args.show_search,
+        sentences=args.sentences,
         reproducible=args.reproducible,
     )
     format_ = chosen_format(args, FORMATS, "tree" if on_screen(args) else "conllu")
@@ -165,7 +172,7 @@ def _batches(args: argparse.Namespace, reading: Reading, pipeline: Pipeline) -> 
     number = 1
     for item in args.files or ["-"]:
         if is_text(item, command=args.command, forced=args.text):
-            for piece in pipeline.pieces([item], number=number, lines=args.lines):
+            for piece in pipeline.pieces([item], number=number, sentences=args.sentences):
                 yield piece
                 number = piece.number + len(piece.sentences)
             continue
@@ -178,7 +185,7 @@ def _batches(args: argparse.Namespace, reading: Reading, pipeline: Pipeline) -> 
             else:
                 document = "" if item == "-" else name
                 text = read_text(seen.as_stream(), name)
-                batches = pipeline.pieces(text, document=document, number=number, lines=args.lines)
+                batches = pipeline.pieces(text, document=document, number=number, sentences=args.sentences)
             for batch in batches:
                 if isinstance(batch, Piece):
                     number = batch.number + len(batch.sentences)

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanglewood.checks import REAL, Shape, check_arrays, check_settings
-from tanglewood.errors import ModelError
 from tanglewood.ml.adam import Adam
 from tanglewood.ml.contexts import Contexts
 from tanglewood.ml.encoder import (
@@ -147,9 +146,7 @@ def _windows(ends: Sequence[int], doubtful: Sequence[int]) -> Iterator[tuple[int
             done = begin
 
 
-def _new_parameters(
-    vocabulary: Vocabulary, sizes: tuple[int, int, int], n_classes: int, rng: Rng
-) -> dict[str, Floats]:
+def _new_parameters(vocabulary: Vocabulary, sizes: tuple[int, int, int], n_classes: int, rng: Rng) -> dict[str, Floats]:
     parameters = new_encoder(EMBEDDED, vocabulary, sizes, rng)
     parameters[OUTPUT] = glorot(rng, sizes[0], n_classes)
     parameters[BIAS] = np.zeros(n_classes, np.float32)

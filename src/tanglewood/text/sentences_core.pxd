@@ -4,7 +4,7 @@ from tanglewood.text.hashed cimport Features
 from tanglewood.text.tokens_core cimport TokenScanner
 
 cdef int CLASS_MASK, LOWER, UPPER, STOP, ASKS, DOUBLE_QUOTE, OPENS, CLOSES, ELLIPSIS
-cdef int DIGIT, COLON, NEWLINE, SHORT, NUMBER, BULLET, LIKELIER, ENDS
+cdef int DIGIT, COLON, APOSTROPHE, LEARNT, PUNCTUATION, BLANK_LINES, NEWLINE, SHORT, NUMBER, BULLET, LIKELIER, ENDS
 cdef double LINE_END
 cdef int TOGETHER, NEW_PARAGRAPH, LONGEST, MOST_SPACE, MOST_TOKENS, AHEAD
 
@@ -15,7 +15,7 @@ cdef class SentenceScanner:
     cdef Features features
     cdef public double threshold
     cdef const int[::1] common
-    cdef int n_common, ahead
+    cdef int n_common, ahead, rule
     cdef readonly int n_tokens
     cdef int[::1] firsts, to_stop, to_end
     cdef unsigned int[::1] small, forms, shapes, suffixes
@@ -38,8 +38,9 @@ cdef class SentenceScanner:
         shapes="unsigned long long", around="unsigned long long",
     )
     cdef void _stop_features(self, int k, int first, int depth, int quotes) noexcept nogil
-    @cython.locals(first=int, depth=int, quotes=int, k=int, which=int, gap=int, ends=bint, score=double)
+    @cython.locals(first=int, depth=int, quotes=int, k=int, which=int, gap=int, ends=bint, score=double, final=bint)
     cdef void _find_sentences(self) noexcept nogil
+    cdef bint _is_mark(self, int k) noexcept nogil
     cdef int _depth(self, int depth, int which) noexcept nogil
     cpdef scan(self)
     cpdef scan_again(self, float[::1] hints)

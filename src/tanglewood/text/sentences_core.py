@@ -19,7 +19,8 @@ except ModuleNotFoundError:
 
 CLASS_MASK = 31
 LOWER, UPPER, STOP, ASKS, DOUBLE_QUOTE, OPENS, CLOSES, ELLIPSIS = 1, 2, 6, 8, 11, 12, 13, 24
-DIGIT, COLON = 4, 9
+DIGIT, COLON, APOSTROPHE = 4, 9, 10
+LEARNT, PUNCTUATION, BLANK_LINES = range(3)  # what ends sentences, as in tokenizer.py
 TOGETHER, NEW_PARAGRAPH = 0, 4
 NEWLINE = 10
 LONGEST, MOST_SPACE = 24, 1000  # these and the above as in tokens_core
@@ -36,11 +37,20 @@ class SentenceScanner:
 
     ``stops`` are the weights of a sentence's end, whose score must exceed ``threshold``, ``splits`` those of a token
     that is several words. ``common`` has, sorted, the hashes of words that are often written in lowercase. ``ahead``
-    is how many tokens after it the hints for a token look at.
+    is how many tokens after it the hints for a token look at. Another ``rule`` than LEARNT ends sentences at final
+    punctuation, or at blank lines only.
     """
 
     def __init__(
-        self, tokens: TokenScanner, stops: Weights, splits: Weights, *, common: memoryview, threshold: float, ahead: int
+        self,
+        tokens: TokenScanner,
+        stops: Weights,
+        splits: Weights,
+        *,
+        common: memoryview,
+        threshold: float,
+        ahead: int,
+        rule: int = LEARNT,
     ) -> None:
         self.tokens = tokens
         self.stops = stops
@@ -49,6 +59,7 @@ class SentenceScanner:
         self.n_common = len(common)
         self.threshold = threshold
         self.ahead = max(AHEAD, ahead)
+        self.rule = rule
         self.features = Features()
 
     def prepare(self) -> None:
@@ -229,13 +240,19 @@ class SentenceScanner:
 
     def _find_sentences(self) -> None:
         first = depth = quotes = 0
+        final = False
         for k in range(self.n_tokens):
             which = self.firsts[k]
             depth = self._depth(depth, which)
             quotes = quotes ^ 1 if which == DOUBLE_QUOTE else quotes
             gap = self.gaps[k]
             ends = gap == NEW_PARAGRAPH or (gap != TOGETHER and k - first + 1 >= MOST_TOKENS)
-            if not ends:
+            if self.rule != LEARNT:
+                final = which in (STOP, ASKS, ELLIPSIS) or (
+                    final and which in (CLOSES, DOUBLE_QUOTE, APOSTROPHE) and self._is_mark(k)
+                )
+                ends = ends or (self.rule == PUNCTUATION and final and gap != TOGETHER)
+            elif not ends:
                 self._stop_features(k, first, depth, quotes)
                 score = self.features._score(self.stops)
                 if self.layout[k] == LIKELIER:
@@ -246,6 +263,10 @@ class SentenceScanner:
             if ends:
                 first = k + 1
                 depth = quotes = 0
+
+    def _is_mark(self, k: int) -> bool:
+        """Whether the token is not longer than two characters, as quotation marks are, and what follows a mark."""
+        return self.tokens.ends[k] - self.tokens.starts[k] <= 2
 
     def _depth(self, depth: int, which: int) -> int:
         """How many brackets are open, at most 2."""

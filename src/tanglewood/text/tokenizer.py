@@ -4,8 +4,8 @@ There are three linear classifiers, one after the other: the first says between 
 second after which token a sentence ends, the third where a token that is only sometimes several words is so. Where the
 second is in doubt, a small network adds its opinion (borders.py), if the model has one.
 White space ends a token, unless it is between digits and the treebank has such tokens ("10 000"). A blank line ends
-a sentence; a single line break is a space, unless the treebank's text has line breaks to learn from, or it ends its line
-early, as before the items of a list and after headings (sentences_core.py).
+a sentence; a single line break is a space, unless the treebank's text has line breaks to learn from, or it ends its
+line early, as before the items of a list and after headings (sentences_core.py).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, pairwise
+from itertools import accumulate, chain, pairwise
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,6 @@ from tanglewood.checks import REAL, Layout, Shape, check_arrays, check_settings
 from tanglewood.errors import ConfigError, ModelError
 from tanglewood.ml.linear_tables import freeze_tables, load_tables, table_arrays
 from tanglewood.ml.linear_weights import Weights
-from tanglewood.store import part_of
 from tanglewood.text.characters import CLASSES, SPACE, Characters
 from tanglewood.text.multiword import Multiword
 from tanglewood.text.raw import GoldText, Token, training_text
@@ -40,11 +39,13 @@ COMMON = 2  # how often a word must occur in lowercase to count as common
 MARGIN, MOST = 1.0, 0.02  # by how much the right answer should lead, and the largest step of a weight
 LEAST, UPDATES = 0.01, 2  # share of the largest weight, and number of updates, below which a weight is dropped
 THRESHOLDS = [step / 20 for step in range(-12, 13)]
+LEARNT = 0  # as in RULES
 MOST_BYTES = 64 << 20  # of tokens whose words are kept: about 100,000
 BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 LINE_BREAK = re.compile(r"\S[^\S\n]*\n[^\S\n]*\S")
 JOINT = re.compile(r"\d[ \u00a0\u2009\u202f]\d")
 TABLES = ("cuts", "stops", "splits")  # in the order of the kinds that a Teacher knows
+RULES = {"model": 0, "punctuation": 1, "blank-lines": 2}  # what ends sentences, by its number in sentences_core
 PIECE = 1 << 16  # characters after which a stream looks for a place to cut
 ROOM = 52  # how many tokens the network looks ahead, as in borders.py, which is loaded when it is needed
 SETTINGS: Shape = {  # of a model
@@ -77,7 +78,8 @@ class Tokenizer:
         if "borders" in settings:
             from tanglewood.text.borders import Borders
 
-            self.borders = Borders.load(part_of(arrays, BORDERS), settings["borders"])
+            own = {name.removeprefix(BORDERS): a for name, a in arrays.items() if name.startswith(BORDERS)}
+            self.borders = Borders.load(own, settings["borders"])
         self._characters = Characters()
         self._words = Memo(self._split, MOST_BYTES)
 
@@ -165,8 +167,8 @@ class Tokenizer:
             if BLANK_LINE.search(gold.text, before, tokens[0].start):
                 paragraphs.append([])
             before = tokens[-1].end
-            upos = iter(sentence.upos)
-            tagged = [(gold.text[t.start : t.end], [next(upos) for _ in t.words][0]) for t in tokens]
+            places = accumulate((len(token.words) for token in tokens), initial=0)
+            tagged = [(gold.text[t.start : t.end], sentence.upos[n]) for t, n in zip(tokens, places, strict=False)]
             paragraphs[-1].append(tagged)
         learner = BorderLearner(paragraphs, options, seed)
         for epoch in range(1, options.epochs + 1):
@@ -211,27 +213,29 @@ class Tokenizer:
             self.borders.weight = self._settings["borders"]["weight"] = -weight
         return score
 
-    def tokenize(self, text: str) -> list[list[Token]]:
-        """Return the sentences of a text; every character but white space belongs to exactly one token, in order."""
+    def tokenize(self, text: str, sentences: str = "model") -> list[list[Token]]:
+        """Return the sentences of a text; every character but white space belongs to exactly one token, in order.
+
+        ``sentences`` is one of RULES: they end where the model says, at final punctuation, or at blank lines only.
+        """
         found: list[list[Token]] = []
         begin = 0
-        for piece, sentences in self.stream(text[i : i + PIECE] for i in range(0, len(text), PIECE)):
-            if begin:
-                sentences = [[Token(t.start + begin, t.end + begin, t.words) for t in s] for s in sentences]
-            found += sentences
+        chunks = (text[i : i + PIECE] for i in range(0, len(text), PIECE))
+        for piece, some in self.stream(chunks, sentences):
+            found += [[Token(t.start + begin, t.end + begin, t.words) for t in s] for s in some] if begin else some
             begin += len(piece)
         return found
 
-    def _scanners(self, threshold: float) -> tuple[TokenScanner, SentenceScanner]:
-        return _scanners(self._arrays, self._settings, self._tables, threshold)
+    def _scanners(self, threshold: float, rule: int = LEARNT) -> tuple[TokenScanner, SentenceScanner]:
+        return _scanners(self._arrays, self._settings, self._tables, threshold, rule)
 
-    def _scan(self, text: str) -> tuple[array[int], array[int], SentenceScanner]:
-        tokens, sentences = self._scanners(self.threshold)
+    def _scan(self, text: str, rule: int) -> tuple[array[int], array[int], SentenceScanner]:
+        tokens, sentences = self._scanners(self.threshold, rule)
         tokens.use(*self._characters.of(text))
         tokens.scan()
         sentences.scan()
         starts, ends = tokens.found()
-        if self.borders:
+        if self.borders and rule == LEARNT:
             from tanglewood.text.borders import MOST
 
             doubtful = sentences.doubtful(MOST)
@@ -267,7 +271,7 @@ class Tokenizer:
                 tokens = []
         return sentences
 
-    def stream(self, chunks: Iterable[str]) -> Iterator[tuple[str, list[list[Token]]]]:
+    def stream(self, chunks: Iterable[str], sentences: str = "model") -> Iterator[tuple[str, list[list[Token]]]]:
         """Yield an endless text piece by piece, each with its sentences, whose offsets count from its beginning.
 
         A piece ends with a blank line as soon as there is one. Where none comes for PIECE characters, those are looked
@@ -277,6 +281,7 @@ class Tokenizer:
         tokens. So it does not matter how the text comes in chunks. Sentences and chunks have a largest size, so memory
         stays flat.
         """
+        rule = RULES[sentences]
         text = ""
         limit = PIECE
         searched = 0
@@ -289,11 +294,11 @@ class Tokenizer:
                 for match in BLANK_LINE.finditer(text, searched, stop):
                     cut = match.end()
                 if cut:
-                    found = self._whole(text[:cut])
+                    found = self._whole(text[:cut], rule)
                 elif lead == len(text) >= PIECE:
                     cut, found = lead, []
                 elif stop < len(text) or (chunk is not None and stop == lead + limit):
-                    starts, ends, scanner = self._scan(text[:stop])
+                    starts, ends, scanner = self._scan(text[:stop], rule)
                     sure = scanner.settled()
                     cut = stop if sure == len(starts) else starts[sure] if sure else 0
                     if not cut:
@@ -302,7 +307,7 @@ class Tokenizer:
                     found = self._sentences(text, starts[:sure], ends[:sure], scanner)
                 elif chunk is None:
                     cut = len(text)
-                    found = self._whole(text)
+                    found = self._whole(text, rule)
                 else:
                     break
                 yield text[:cut], found
@@ -312,9 +317,9 @@ class Tokenizer:
             newline = text.rfind("\n")
             searched = newline if newline >= 0 else len(text)
 
-    def _whole(self, text: str) -> list[list[Token]]:
+    def _whole(self, text: str, rule: int) -> list[list[Token]]:
         """Return the sentences of whole paragraphs."""
-        starts, ends, scanner = self._scan(text)
+        starts, ends, scanner = self._scan(text, rule)
         return self._sentences(text, starts, ends, scanner)
 
     def arrays(self) -> dict[str, Any]:
@@ -337,7 +342,11 @@ class Tokenizer:
 
 
 def _scanners(
-    arrays: Mapping[str, Any], settings: Mapping[str, Any], tables: Mapping[str, Weights], threshold: float
+    arrays: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    tables: Mapping[str, Weights],
+    threshold: float,
+    rule: int = LEARNT,
 ) -> tuple[TokenScanner, SentenceScanner]:
     tokens = TokenScanner(
         memoryview(arrays["may_cut"]), tables["cuts"], joins=settings["joins"], lines=settings["lines"]
@@ -345,7 +354,7 @@ def _scanners(
     common = memoryview(arrays["common"])
     ahead = ROOM if "borders" in settings else 0
     return tokens, SentenceScanner(
-        tokens, tables["stops"], tables["splits"], common=common, threshold=threshold, ahead=ahead
+        tokens, tables["stops"], tables["splits"], common=common, threshold=threshold, ahead=ahead, rule=rule
     )
 
 
