@@ -47,9 +47,9 @@ LEAST = {"lower": 2, "form": 2, "affixes": 2}  # fewest occurrences of what is k
 SPARSE = tuple(f"embed.{feature}" for feature in EMBEDDED)
 SIZES = (96, 48, 2)  # of the vectors of words, of the outputs of LSTMs, and the number of layers
 EDGE = untagged("\u00b6")  # stands before and after a paragraph
-WINDOW, MARGIN = 32, 20  # tokens that are decided together, and those that are seen to either side of them
+WINDOW, MARGIN = 16, 12  # tokens that are decided together, and those that are seen to either side of them
 ROOM = WINDOW + MARGIN  # how far the scores of a token look ahead
-MOST = 1.0  # how much its opinion may add to the score of the linear classifier, or take away
+MOST = 0.7  # how much its opinion may add to the score of the linear classifier, or take away
 MOST_LETTERS = 24  # of a token that are looked at
 SETTINGS: Shape = {"vocabulary": dict, "weight": REAL}
 

@@ -4,7 +4,7 @@ from tanglewood.text.hashed cimport Features
 from tanglewood.text.tokens_core cimport TokenScanner
 
 cdef int CLASS_MASK, LOWER, UPPER, STOP, ASKS, DOUBLE_QUOTE, OPENS, CLOSES, ELLIPSIS
-cdef int DIGIT, COLON, APOSTROPHE, LEARNT, PUNCTUATION, BLANK_LINES, NEWLINE, SHORT, NUMBER, BULLET, LIKELIER, ENDS
+cdef int DIGIT, COLON, APOSTROPHE, LEARNT, PUNCTUATION, BLANK_LINES, NEWLINE, FULL_STOP, SHORT, NUMBER, BULLET, LIKELIER, ENDS, NEVER
 cdef double LINE_END
 cdef int TOGETHER, NEW_PARAGRAPH, LONGEST, MOST_SPACE, MOST_TOKENS, AHEAD
 
@@ -15,7 +15,8 @@ cdef class SentenceScanner:
     cdef Features features
     cdef public double threshold
     cdef const int[::1] common
-    cdef int n_common, ahead, rule
+    cdef int n_common, n_titles, ahead, rule
+    cdef unsigned int[::1] titles
     cdef readonly int n_tokens
     cdef int[::1] firsts, to_stop, to_end
     cdef unsigned int[::1] small, forms, shapes, suffixes
@@ -26,6 +27,7 @@ cdef class SentenceScanner:
     cdef void _describe_tokens(self) noexcept nogil
     @cython.locals(line=int, k=int, end=int, start=int, broken=bint, i=int, word=int, early=bint, last=int, item=int)
     cdef void _look_at_lines(self) noexcept nogil
+    cdef void _keep_with_item(self, int k, int start) noexcept nogil
     @cython.locals(size=int, code=int, which=int)
     cdef int _list_item(self, int i) noexcept nogil
     @cython.locals(low=int, high=int, middle=int)
@@ -40,6 +42,8 @@ cdef class SentenceScanner:
     cdef void _stop_features(self, int k, int first, int depth, int quotes) noexcept nogil
     @cython.locals(first=int, depth=int, quotes=int, k=int, which=int, gap=int, ends=bint, score=double, final=bint)
     cdef void _find_sentences(self) noexcept nogil
+    @cython.locals(start=int, end=int, small="unsigned int", i=int)
+    cdef bint _is_title(self, int k, int first) noexcept nogil
     cdef bint _is_mark(self, int k) noexcept nogil
     cdef int _depth(self, int depth, int which) noexcept nogil
     cpdef scan(self)

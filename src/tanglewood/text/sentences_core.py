@@ -7,6 +7,7 @@ text may be cut after any sentence that ends with a chunk, and what follows is s
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 
 from tanglewood.ml.linear_weights import Weights
 from tanglewood.text.hashed import Features
@@ -22,14 +23,27 @@ LOWER, UPPER, STOP, ASKS, DOUBLE_QUOTE, OPENS, CLOSES, ELLIPSIS = 1, 2, 6, 8, 11
 DIGIT, COLON, APOSTROPHE = 4, 9, 10
 LEARNT, PUNCTUATION, BLANK_LINES = range(3)  # what ends sentences, as in tokenizer.py
 TOGETHER, NEW_PARAGRAPH = 0, 4
-NEWLINE = 10
+NEWLINE, FULL_STOP = 10, 0x2E
+LOW_BITS, SPREAD = 0xFFFFFFFF, 0x9E3779B1
 LONGEST, MOST_SPACE = 24, 1000  # these and the above as in tokens_core
 MOST_TOKENS = 1000  # a longer sentence ends with its chunk
 AHEAD = 8
 SHORT = 50  # characters: a line that could have held this many ended early
 NUMBER, BULLET = 1, 2  # what a line may begin with
-LIKELIER, ENDS = 1, 2  # what a line break may do
+LIKELIER, ENDS, NEVER = 1, 2, 3  # what lines say about the end of a sentence
 LINE_END = 1.0  # what an early end of a line adds to the score of a sentence's end
+
+
+def hashes_of(words: Sequence[str]) -> array[int]:
+    """Return the hashes that words in lowercase have in a text."""
+    hashes = array("I")
+    for word in words:
+        hashed = len(word)
+        for letter in word:
+            hashed = ((hashed ^ ord(letter)) * SPREAD) & LOW_BITS
+            hashed ^= hashed >> 15
+        hashes.append(hashed)
+    return hashes
 
 
 class SentenceScanner:
@@ -37,8 +51,8 @@ class SentenceScanner:
 
     ``stops`` are the weights of a sentence's end, whose score must exceed ``threshold``, ``splits`` those of a token
     that is several words. ``common`` has, sorted, the hashes of words that are often written in lowercase. ``ahead``
-    is how many tokens after it the hints for a token look at. Another ``rule`` than LEARNT ends sentences at final
-    punctuation, or at blank lines only.
+    is how many tokens after it the hints for a token look at, ``titles`` has the hashes of titles before names. Another
+    ``rule`` than LEARNT ends sentences at final punctuation, or at blank lines only.
     """
 
     def __init__(
@@ -50,7 +64,8 @@ class SentenceScanner:
         common: memoryview,
         threshold: float,
         ahead: int,
-        rule: int = LEARNT,
+        rule: int,
+        titles: array[int],
     ) -> None:
         self.tokens = tokens
         self.stops = stops
@@ -60,6 +75,8 @@ class SentenceScanner:
         self.threshold = threshold
         self.ahead = max(AHEAD, ahead)
         self.rule = rule
+        self.titles = titles
+        self.n_titles = len(titles)
         self.features = Features()
 
     def prepare(self) -> None:
@@ -108,9 +125,13 @@ class SentenceScanner:
     def _look_at_lines(self) -> None:
         """Note which line breaks end a sentence or make that likelier, for models that have not learnt about lines."""
         line = 0  # where the line begins
-        for k in range(self.n_tokens - 1):
-            end = self.tokens.ends[k]
+        for k in range(-1, self.n_tokens - 1):
             start = self.tokens.starts[k + 1]
+            if k < 0 or self.gaps[k] == NEW_PARAGRAPH:
+                line = start
+                self._keep_with_item(k + 1, start)
+                continue
+            end = self.tokens.ends[k]
             broken = False
             for i in range(end, start):
                 if self.tokens.codes[i] == NEWLINE:
@@ -128,6 +149,15 @@ class SentenceScanner:
             elif early and self.firsts[k + 1] in (UPPER, DIGIT, DOUBLE_QUOTE, OPENS):
                 self.layout[k] = LIKELIER
             line = start
+            self._keep_with_item(k + 1, start)
+
+    def _keep_with_item(self, k: int, start: int) -> None:
+        """Note that no sentence ends with what stands before the item of a list in its line, which k begins."""
+        if self._list_item(start):
+            while self.gaps[k] == TOGETHER:
+                self.layout[k] = NEVER
+                k += 1
+            self.layout[k] = NEVER
 
     def _list_item(self, i: int) -> int:
         """Whether a line begins with a bullet, or a short number or letter and a mark, and a space."""
@@ -251,7 +281,8 @@ class SentenceScanner:
                 final = which in (STOP, ASKS, ELLIPSIS) or (
                     final and which in (CLOSES, DOUBLE_QUOTE, APOSTROPHE) and self._is_mark(k)
                 )
-                ends = ends or (self.rule == PUNCTUATION and final and gap != TOGETHER)
+                if self.rule == PUNCTUATION and final and gap != TOGETHER and not ends:
+                    ends = not self._is_title(k, first)
             elif not ends:
                 self._stop_features(k, first, depth, quotes)
                 score = self.features._score(self.stops)
@@ -259,10 +290,30 @@ class SentenceScanner:
                     score += LINE_END
                 self.scores[k] = score
                 ends = self.layout[k] == ENDS or score + self.hints[k] > self.threshold
+                if ends and (self.layout[k] == NEVER or self._is_title(k, first)):
+                    ends = False
             self.last[k] = ends
             if ends:
                 first = k + 1
                 depth = quotes = 0
+
+    def _is_title(self, k: int, first: int) -> bool:
+        """Whether token k is, or ends, a title before a name; there is a next token."""
+        if self.firsts[k + 1] != UPPER or self.tokens.codes[self.tokens.ends[k] - 1] != FULL_STOP:
+            return False
+        start = self.tokens.starts[k]
+        end = self.tokens.ends[k] - 1
+        if start == end:
+            if k == first or self.gaps[k - 1] != TOGETHER:
+                return False
+            start = self.tokens.starts[k - 1]
+        if self.tokens.characters[start] & CLASS_MASK != UPPER:
+            return False
+        small = self.tokens._letters(start, end)
+        for i in range(self.n_titles):
+            if self.titles[i] == small:
+                return True
+        return False
 
     def _is_mark(self, k: int) -> bool:
         """Whether the token is not longer than two characters, as quotation marks are, and what follows a mark."""

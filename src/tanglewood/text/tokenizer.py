@@ -25,7 +25,7 @@ from tanglewood.ml.linear_weights import Weights
 from tanglewood.text.characters import CLASSES, SPACE, Characters
 from tanglewood.text.multiword import Multiword
 from tanglewood.text.raw import GoldText, Token, training_text
-from tanglewood.text.sentences_core import SentenceScanner
+from tanglewood.text.sentences_core import SentenceScanner, hashes_of
 from tanglewood.text.tokenizer_learning import Teacher
 from tanglewood.text.tokens_core import TokenScanner
 from tanglewood.treebank.memo import Memo
@@ -45,9 +45,11 @@ BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 LINE_BREAK = re.compile(r"\S[^\S\n]*\n[^\S\n]*\S")
 JOINT = re.compile(r"\d[ \u00a0\u2009\u202f]\d")
 TABLES = ("cuts", "stops", "splits")  # in the order of the kinds that a Teacher knows
+# Titles before names, as many languages write them: a full stop after one ends no sentence before a capital.
+TITLES = hashes_of(("prof", "dr", "mr", "mrs", "ms", "rev", "hon", "capt", "sgt", "lt", "gov", "sra", "mme", "mlle"))
 RULES = {"model": 0, "punctuation": 1, "blank-lines": 2}  # what ends sentences, by its number in sentences_core
 PIECE = 1 << 16  # characters after which a stream looks for a place to cut
-ROOM = 52  # how many tokens the network looks ahead, as in borders.py, which is loaded when it is needed
+ROOM = 28  # how many tokens the network looks ahead, as in borders.py, which is loaded when it is needed
 SETTINGS: Shape = {  # of a model
     "joins": bool,
     "lines": bool,
@@ -353,8 +355,9 @@ def _scanners(
     )
     common = memoryview(arrays["common"])
     ahead = ROOM if "borders" in settings else 0
+    stops, splits = tables["stops"], tables["splits"]
     return tokens, SentenceScanner(
-        tokens, tables["stops"], tables["splits"], common=common, threshold=threshold, ahead=ahead, rule=rule
+        tokens, stops, splits, common=common, threshold=threshold, ahead=ahead, rule=rule, titles=TITLES
     )
 
 
