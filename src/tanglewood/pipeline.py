@@ -31,6 +31,7 @@ from tanglewood.text.batches import (
     paired,
     pieces,
 )
+from tanglewood.text.familiarity import Familiarity
 from tanglewood.text.tagger import Tagger
 from tanglewood.text.tokenizer import Tokenizer
 from tanglewood.treebank.chunks import in_chunks
@@ -274,6 +275,11 @@ class Pipeline:
     ) -> Iterator[Piece]:
         """Yield the sentences of a text that comes in pieces, for workers to parse; see text/batches.py."""
         return pieces(self._needed_tokenizer(), texts, document=document, number=number, sentences=sentences)
+
+    def familiarity(self) -> Familiarity:
+        """Return a counter that tells whether texts are of the kind that the model has learnt from."""
+        numbers = self._needed_tagger().vocabulary.numbers
+        return Familiarity(numbers["lower"], numbers["last"])
 
     def resolved(self, options: ParseOptions | None = None, **more: Unpack[OptionsByName]) -> ParseOptions:
         """Return the options with the width of the beam decided; a ConfigError if they do not fit the model."""

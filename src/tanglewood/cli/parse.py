@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from tanglewood.pipeline import Pipeline
     from tanglewood.text.batches import Piece
+    from tanglewood.text.familiarity import Familiarity
     from tanglewood.treebank.conllu import Batch
 
 HELP = "parse text or tagged sentences"
@@ -140,7 +141,9 @@ def run(args: argparse.Namespace) -> int:
     format_ = chosen_format(args, FORMATS, "tree" if on_screen(args) else "conllu")
     pipeline = load(args.model)
     corpus = Corpus(pipeline.worker(options, tag=args.tag), processes=args.processes)
-    with closing(corpus.parse(_batches(args, reading, pipeline), reading.note)) as sentences:
+    familiarity = None if pipeline.tagger is None else pipeline.familiarity()
+    batches = _seen(_batches(args, reading, pipeline), familiarity)
+    with closing(corpus.parse(batches, reading.note)) as sentences:
         count = write(sentences, args.output, format_, chosen_look(args, format_))
     words = corpus.words
     if words and corpus.missing:
@@ -150,6 +153,8 @@ def run(args: argparse.Namespace) -> int:
             f"them{remedy}",
             file=sys.stderr,
         )
+    for warning in familiarity.warnings() if familiarity else ():
+        print(f"warning: {warning}", file=sys.stderr)
     if corpus.fallbacks:
         print(
             f"{corpus.fallbacks:,} of {count:,} sentences were too long for the search; a comment (# search) in each "
@@ -160,6 +165,16 @@ def run(args: argparse.Namespace) -> int:
         spent = time.perf_counter() - began
         print(f"{count:,} sentences, {words:,} words in {spent:.1f} s: {words / spent:,.0f} words/s", file=sys.stderr)
     return reading.close()
+
+
+def _seen(batches: Iterator[Batch | Piece], familiarity: Familiarity | None) -> Iterator[Batch | Piece]:
+    """Yield the batches; the words of those that come from text are counted."""
+    from tanglewood.text.batches import Piece
+
+    for batch in batches:
+        if familiarity and isinstance(batch, Piece):
+            familiarity.add(batch.text, batch.sentences)
+        yield batch
 
 
 def _batches(args: argparse.Namespace, reading: Reading, pipeline: Pipeline) -> Iterator[Batch | Piece]:
