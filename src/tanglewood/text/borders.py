@@ -58,16 +58,16 @@ SETTINGS: Shape = {"vocabulary": dict, "weight": REAL}
 class BorderOptions:
     """How the network is trained."""
 
-    epochs: int = 10
+    epochs: int = 14
     batch_words: int = 300
     rate: float = 2e-3
     last_rate: float = 0.02
     drop_input: float = 0.25
     drop_context: float = 0.4
     drop_form: float = 0.5  # as in the tagger
-    bare: float = 0.15  # share of sentences that lose their last marks
-    small: float = 0.1  # share of sentences that lose the capital of their first word
-    mixed: float = 0.75  # how much text of sentences in other orders there is for each text of the treebank
+    bare: float = 0.2  # share of sentences that lose their last marks
+    small: float = 0.15  # share of sentences that lose the capital of their first word
+    mixed: float = 1.5  # how much text of sentences in other orders there is for each text of the treebank
     tags: float = 0.3  # what UPOS counts
 
 

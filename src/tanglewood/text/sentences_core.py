@@ -31,7 +31,7 @@ AHEAD = 8
 SHORT = 50  # characters: a line that could have held this many ended early
 NUMBER, BULLET = 1, 2  # what a line may begin with
 LIKELIER, ENDS, NEVER = 1, 2, 3  # what lines say about the end of a sentence
-LINE_END = 1.0  # what an early end of a line adds to the score of a sentence's end
+LINE_END = 0.7  # what an early end of a line adds to the score of a sentence's end
 
 
 def hashes_of(words: Sequence[str]) -> array[int]:
