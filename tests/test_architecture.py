@@ -20,6 +20,7 @@ MATRICES = {  # loaded when asked for
         f"learners/{name}.py"
         for name in ("network/arcs", "network/learner", "network/student", "svm/learner", "svm/models")
     ),
+    "text/borders.py",
     "text/tagger.py",
     *(f"training/{name}.py" for name in ("pretrain", "pretrain_torch", "raw_text")),
 }

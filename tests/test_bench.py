@@ -40,6 +40,19 @@ def test_accuracy_is_the_mean_over_seeds_and_kept(tmp_path):
     assert (again.stdout, again.stderr.count("training test")) == (first.stdout, 0)
 
 
+def test_sentences_are_scored_without_a_parser(tmp_path):
+    for part, seed in (("train", 1), ("dev", 2)):
+        (tmp_path / f"{part}.conllu").write_text(toy_text(12, seed=seed))
+    kept = tmp_path / "tokenizer.tw"
+    rows = []
+    for choice in ("--keep", "--tokenizer"):
+        found = run("sentences.py", tmp_path, choice, kept)
+        rows.append(found.stdout.splitlines()[2].strip("| ").split(" | ")[:-1])
+    assert rows[0] == rows[1]
+    assert rows[0][0] == tmp_path.name
+    assert float(rows[0][1]) > 90  # tokens of a toy language
+
+
 @pytest.mark.skipif(not COMPILED, reason="learns five taggers and a parser of full size")
 def test_text_is_scored_by_the_official_evaluation(tmp_path):
     for part, seed in (("train", 1), ("dev", 2)):

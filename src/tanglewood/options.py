@@ -8,6 +8,8 @@ from typing import TypedDict
 from tanglewood.decoders import MOST_MEMORY
 from tanglewood.errors import ArgumentError, ConfigError
 
+SENTENCES = ("model", "punctuation", "lines", "blank-lines")  # what may end the sentences of raw text
+
 
 @dataclass(frozen=True, slots=True)
 class ParseOptions:
@@ -27,6 +29,9 @@ class ParseOptions:
     with "eisner"); from a model that scores moves alone the share of the beam's probability in which the word has this
     head.
 
+    ``sentences`` says where the sentences of raw text end: where the "model" says, at final "punctuation", with each
+    line ("lines"), or at "blank-lines" only.
+
     With ``reproducible`` a network computes the same bits on every machine, a little more slowly (arithmetic.py).
     """
 
@@ -39,6 +44,7 @@ class ParseOptions:
     max_length: int = 0
     max_memory: int = MOST_MEMORY
     show_search: bool = False
+    sentences: str = "model"
     reproducible: bool = False
 
     def __post_init__(self) -> None:
@@ -49,6 +55,8 @@ class ParseOptions:
                 raise ArgumentError(f"{field.name}={value!r}: the option should be of type {wanted.__name__}")
         if min(self.beam or 1, self.nbest) < 1 or self.beam == 0:
             raise ConfigError(f"beam and nbest must be 1 or more, not {self.beam} and {self.nbest}")
+        if self.sentences not in SENTENCES:
+            raise ConfigError(f"sentences={self.sentences!r}: it should be one of {', '.join(SENTENCES)}")
         if self.max_length < 0 or self.max_memory < 1:
             raise ConfigError(f"limits of {self.max_length} words and {self.max_memory} bytes let nothing through")
 
@@ -65,6 +73,7 @@ class OptionsByName(TypedDict, total=False):
     max_length: int
     max_memory: int
     show_search: bool
+    sentences: str
     reproducible: bool
 
 

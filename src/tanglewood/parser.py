@@ -93,6 +93,7 @@ class Parser:
     def parse_all(
         self,
         sentences: Iterable[Sentence],
+        /,
         options: ParseOptions | None = None,
         *,
         threads: int = 1,

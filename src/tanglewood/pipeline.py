@@ -32,6 +32,7 @@ from tanglewood.text.batches import (
     paired,
     pieces,
 )
+from tanglewood.text.familiarity import Familiarity
 from tanglewood.text.tagger import Tagger
 from tanglewood.text.tokenizer import Tokenizer
 from tanglewood.treebank.chunks import in_chunks
@@ -197,6 +198,7 @@ class Pipeline:
     def parse_words(
         self,
         sentences: Iterable[Sequence[str]],
+        /,
         *,
         processes: int = 1,
         options: ParseOptions | None = None,
@@ -255,7 +257,8 @@ class Pipeline:
         _check_iterable(
             texts, "nlp.parse_stream takes an iterable of the parts of a text", "; nlp(text) takes it whole"
         )
-        return self._parsed(self.pieces(texts), self.resolved(options, **more))
+        resolved = self.resolved(options, **more)
+        return self._parsed(self.pieces(texts, sentences=resolved.sentences), resolved)
 
     def tag_text(self, text: str) -> Iterator[Sentence]:
         """Yield the sentences of a text with tags but without trees, as they are asked for."""
@@ -269,10 +272,15 @@ class Pipeline:
             yield from map(without_candidates, sentences)
 
     def pieces(
-        self, texts: Iterable[str], *, document: str = "", number: int = 1, lines: bool = False
+        self, texts: Iterable[str], *, document: str = "", number: int = 1, sentences: str = "model"
     ) -> Iterator[Piece]:
         """Yield the sentences of a text that comes in pieces, for workers to parse; see text/batches.py."""
-        return pieces(self._needed_tokenizer(), texts, document=document, number=number, lines=lines)
+        return pieces(self._needed_tokenizer(), texts, document=document, number=number, sentences=sentences)
+
+    def familiarity(self) -> Familiarity:
+        """Return a counter that tells whether texts are of the kind that the model has learnt from."""
+        numbers = self._needed_tagger().vocabulary.numbers
+        return Familiarity(numbers["lower"], numbers["last"])
 
     def resolved(self, options: ParseOptions | None = None, **more: Unpack[OptionsByName]) -> ParseOptions:
         """Return the options with the width of the beam decided; a ConfigError if they do not fit the model."""

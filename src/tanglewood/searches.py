@@ -45,7 +45,7 @@ class Searcher(Protocol):
 
     description: Mapping[str, Any]
 
-    def parse_all(self, sentences: Iterable[Sentence], **more: Unpack[OptionsByName]) -> Iterator[Sentence]:
+    def parse_all(self, sentences: Iterable[Sentence], /, **more: Unpack[OptionsByName]) -> Iterator[Sentence]:
         """Yield the sentences with their trees."""
 
 

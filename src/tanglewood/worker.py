@@ -38,7 +38,7 @@ class Parts(Protocol):
     def description(self) -> Mapping[str, Any]:
         """What the parser was made from."""
 
-    def pieces(self, texts: Iterable[str]) -> Iterator[Piece]:
+    def pieces(self, texts: Iterable[str], *, sentences: str = ...) -> Iterator[Piece]:
         """Yield the sentences of a text."""
 
 
@@ -96,7 +96,9 @@ class Worker:
     def parse_texts(self, texts: Sequence[str]) -> list[list[Sentence]]:
         """Return the parsed sentences of each text; those of short texts are parsed together."""
         found: list[list[Sentence]] = [[] for _ in texts]
-        placed = ((place, piece) for place, text in enumerate(texts) for piece in self.pipeline.pieces([text]))
+        pieces = self.pipeline.pieces
+        rule = self.options.sentences
+        placed = ((place, piece) for place, text in enumerate(texts) for piece in pieces([text], sentences=rule))
         for chunk in in_chunks(placed, lambda one: sum(map(len, one[1].sentences))):
             parsed = iter(self.parse(Pieces([piece for _, piece in chunk])).sentences())
             for place, piece in chunk:

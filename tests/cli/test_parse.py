@@ -42,7 +42,7 @@ def test_several_texts_have_sentences_of_different_names(model, tmp_path, capsys
 
 def test_lines_of_a_file_may_be_its_sentences(model, tmp_path, capsys):
     (tmp_path / "lines").write_text("Dax. Wug.\nTawug\nzorps\n")
-    _, out, _ = run(capsys, "-m", model, "--lines", tmp_path / "lines")
+    _, out, _ = run(capsys, "-m", model, "--sentences", "lines", tmp_path / "lines")
     assert [s.text for s in sentences_of(out)] == ["Dax. Wug.", "Tawug", "zorps"]
 
 

@@ -34,7 +34,7 @@ def test_tags_are_filled_in_only_where_a_sentence_has_none():
 @given(st.lists(st.sampled_from([*"ab. ", "Tawug zorps", "\n", "\n\n", " \n", "\u2028"])))
 def test_with_lines_each_line_is_a_sentence(pipeline, parts):
     text = "".join(parts)
-    pieces = list(pipeline.pieces(parts, lines=True))
+    pieces = list(pipeline.pieces(parts, sentences="lines"))
     found = [[range(t.start + p.begin, t.end + p.begin) for t in s] for p in pieces for s in p.sentences]
     begin = 0
     for line in text.split("\n"):

@@ -19,7 +19,7 @@ from tanglewood.text.tagger import (
     TaggerOptions,
     Tags,
     TagWorker,
-    _cross_entropy,
+    cross_entropy,
     tag_scores,
     train_tagger,
 )
@@ -61,12 +61,12 @@ def test_scores_are_shares_of_words():
     assert [found.upos, found.xpos, found.feats, found.tags, found.lemma] == pytest.approx(shares)
 
 
-def test_the_gradient_of_the_cross_entropy_is_that_of_finite_differences():
+def test_the_gradient_of_thecross_entropy_is_that_of_finite_differences():
     rng = np.random.default_rng(4)
     scores = rng.normal(size=(5, 4))
     targets = np.array([2, -1, 0, 3, -1])
-    wanted = numerical_gradient(lambda: _cross_entropy(scores.copy(), targets), scores)
-    loss = _cross_entropy(found := scores.copy(), targets)
+    wanted = numerical_gradient(lambda: cross_entropy(scores.copy(), targets), scores)
+    loss = cross_entropy(found := scores.copy(), targets)
     np.testing.assert_allclose(found, wanted, atol=1e-6)
     rows = log_softmax(scores)
     assert loss == pytest.approx(-rows[0, 2] - rows[2, 0] - rows[3, 3])

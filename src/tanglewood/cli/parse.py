@@ -17,7 +17,7 @@ from tanglewood.cli.inputs import is_text
 from tanglewood.cli.writing import add_writing, chosen_format, chosen_look, on_screen
 from tanglewood.decoders import JOINT_SEARCHES, MOST_MEMORY, MOVE_SEARCHES, SEARCHES, search_help
 from tanglewood.errors import one_line
-from tanglewood.options import ParseOptions
+from tanglewood.options import SENTENCES, ParseOptions
 from tanglewood.show.formats import FORMATS, write
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from tanglewood.pipeline import Pipeline
     from tanglewood.text.batches import Piece
+    from tanglewood.text.familiarity import Familiarity
     from tanglewood.treebank.conllu import Batch
 
 HELP = "parse text or tagged sentences"
@@ -48,7 +49,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_writing(parser, FORMATS, "what OUT ends in, or tree on a terminal, else conllu")
     parser.add_argument("--text", action="store_true", help="treat the input as text, whatever it looks like")
-    parser.add_argument("--lines", action="store_true", help="the text has one sentence per line")
+    parser.add_argument(
+        "--sentences",
+        choices=SENTENCES,
+        default="model",
+        help="where the sentences of text end: where the model says (default), at final punctuation, with each line, "
+        "or at blank lines only",
+    )
     parser.add_argument(
         "--tag", action="store_true", help="fill in lemmas, tags and features where a sentence has none"
     )
@@ -106,7 +113,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_processes(
         parser,
         "parse with N processes (default 1), each with its share of the sentences: the same output, in order; "
-        "with 1 each sentence from a pipe is answered at once, of text each paragraph, or with --lines each line",
+        "with 1 each sentence from a pipe is answered at once, of text each paragraph or, with --sentences lines, line",
     )
 
 
@@ -128,12 +135,15 @@ def run(args: argparse.Namespace) -> int:
         max_length=args.max_length,
         max_memory=MOST_MEMORY if args.max_memory is None else args.max_memory << 20,
         show_search=args.show_search,
+        sentences=args.sentences,
         reproducible=args.reproducible,
     )
     format_ = chosen_format(args, FORMATS, "tree" if on_screen(args) else "conllu")
     pipeline = load(args.model)
     corpus = Corpus(pipeline.worker(options, tag=args.tag), processes=args.processes)
-    with closing(corpus.parse(_batches(args, reading, pipeline), reading.note)) as sentences:
+    familiarity = None if pipeline.tagger is None else pipeline.familiarity()
+    batches = _seen(_batches(args, reading, pipeline), familiarity)
+    with closing(corpus.parse(batches, reading.note)) as sentences:
         count = write(sentences, args.output, format_, chosen_look(args, format_))
     words = corpus.words
     if words and corpus.missing:
@@ -143,6 +153,8 @@ def run(args: argparse.Namespace) -> int:
             f"them{remedy}",
             file=sys.stderr,
         )
+    for warning in familiarity.warnings() if familiarity else ():
+        print(f"warning: {warning}", file=sys.stderr)
     if corpus.fallbacks:
         print(
             f"{corpus.fallbacks:,} of {count:,} sentences were too long for the search; a comment (# search) in each "
@@ -155,6 +167,16 @@ def run(args: argparse.Namespace) -> int:
     return reading.close()
 
 
+def _seen(batches: Iterator[Batch | Piece], familiarity: Familiarity | None) -> Iterator[Batch | Piece]:
+    """Yield the batches; the words of those that come from text are counted."""
+    from tanglewood.text.batches import Piece
+
+    for batch in batches:
+        if familiarity and isinstance(batch, Piece):
+            familiarity.add(batch.text, batch.sentences)
+        yield batch
+
+
 def _batches(args: argparse.Namespace, reading: Reading, pipeline: Pipeline) -> Iterator[Batch | Piece]:
     """Yield the sentences of all input: those of treebanks as they are, those of texts as the pipeline finds them."""
     from tanglewood.files import opened
@@ -165,7 +187,7 @@ def _batches(args: argparse.Namespace, reading: Reading, pipeline: Pipeline) -> 
     number = 1
     for item in args.files or ["-"]:
         if is_text(item, command=args.command, forced=args.text):
-            for piece in pipeline.pieces([item], number=number, lines=args.lines):
+            for piece in pipeline.pieces([item], number=number, sentences=args.sentences):
                 yield piece
                 number = piece.number + len(piece.sentences)
             continue
@@ -178,7 +200,7 @@ def _batches(args: argparse.Namespace, reading: Reading, pipeline: Pipeline) -> 
             else:
                 document = "" if item == "-" else name
                 text = read_text(seen.as_stream(), name)
-                batches = pipeline.pieces(text, document=document, number=number, lines=args.lines)
+                batches = pipeline.pieces(text, document=document, number=number, sentences=args.sentences)
             for batch in batches:
                 if isinstance(batch, Piece):
                     number = batch.number + len(batch.sentences)

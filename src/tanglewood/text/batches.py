@@ -150,18 +150,19 @@ def _of_words(words: Sequence[str], tags: Sequence[Tags], number: int) -> Senten
 
 
 def pieces(
-    tokenizer: Tokenizer, texts: Iterable[str], *, document: str = "", number: int = 1, lines: bool = False
+    tokenizer: Tokenizer, texts: Iterable[str], *, document: str = "", number: int = 1, sentences: str = "model"
 ) -> Iterator[Piece]:
     """Yield the sentences of a text that comes in pieces, about as many at a time as are parsed together.
 
-    Sentences are counted from ``number`` on; the first one says that the ``document`` begins, if it has a name. With
-    ``lines`` each line is a sentence.
+    Sentences are counted from ``number`` on; the first one says that the ``document`` begins, if it has a name.
+    ``sentences`` says what ends them, as in ParseOptions.
     """
     begin = 0
     document = " ".join(document.encode("utf-8", "replace").decode().split())  # it has to fit into a comment
     chunks = _cut(texts)
-    for text, sentences in _line_by_line(tokenizer, chunks) if lines else tokenizer.stream(chunks):
-        for some in in_chunks(sentences):
+    by_line = sentences == "lines"
+    for text, found in _line_by_line(tokenizer, chunks) if by_line else tokenizer.stream(chunks, sentences):
+        for some in in_chunks(found):
             yield Piece(text, some, begin, number, document)
             number += len(some)
             document = ""
@@ -188,7 +189,7 @@ def _line_by_line(tokenizer: Tokenizer, chunks: Iterable[str]) -> Iterator[tuple
         sentences = []
         begin = 0
         for line in text.split("\n"):
-            found = chain.from_iterable(tokenizer.tokenize(line))
+            found = chain.from_iterable(tokenizer.tokenize(line, "blank-lines"))
             sentences.append([Token(t.start + begin, t.end + begin, t.words) for t in found])
             begin += len(line) + 1
         yield text, [tokens for tokens in sentences if tokens]

@@ -7,6 +7,7 @@ text may be cut after any sentence that ends with a chunk, and what follows is s
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 
 from tanglewood.ml.linear_weights import Weights
 from tanglewood.text.hashed import Features
@@ -19,21 +20,52 @@ except ModuleNotFoundError:
 
 CLASS_MASK = 31
 LOWER, UPPER, STOP, ASKS, DOUBLE_QUOTE, OPENS, CLOSES, ELLIPSIS = 1, 2, 6, 8, 11, 12, 13, 24
+DIGIT, COLON, APOSTROPHE = 4, 9, 10
+LEARNT, PUNCTUATION, BLANK_LINES = range(3)  # what ends sentences, as in tokenizer.py
 TOGETHER, NEW_PARAGRAPH = 0, 4
+NEWLINE, FULL_STOP = 10, 0x2E
+LOW_BITS, SPREAD = 0xFFFFFFFF, 0x9E3779B1
 LONGEST, MOST_SPACE = 24, 1000  # these and the above as in tokens_core
 MOST_TOKENS = 1000  # a longer sentence ends with its chunk
 AHEAD = 8
+SHORT = 50  # characters: a line that could have held this many ended early
+NUMBER, BULLET = 1, 2  # what a line may begin with
+LIKELIER, ENDS, NEVER = 1, 2, 3  # what lines say about the end of a sentence
+LINE_END = 0.7  # what an early end of a line adds to the score of a sentence's end
+
+
+def hashes_of(words: Sequence[str]) -> array[int]:
+    """Return the hashes that words in lowercase have in a text."""
+    hashes = array("I")
+    for word in words:
+        hashed = len(word)
+        for letter in word:
+            hashed = ((hashed ^ ord(letter)) * SPREAD) & LOW_BITS
+            hashed ^= hashed >> 15
+        hashes.append(hashed)
+    return hashes
 
 
 class SentenceScanner:
     """Groups the tokens of a text into sentences; every thread has its own.
 
     ``stops`` are the weights of a sentence's end, whose score must exceed ``threshold``, ``splits`` those of a token
-    that is several words. ``common`` has, sorted, the hashes of words that are often written in lowercase.
+    that is several words. ``common`` has, sorted, the hashes of words that are often written in lowercase. ``ahead``
+    is how many tokens after it the hints for a token look at, ``titles`` has the hashes of titles before names. Another
+    ``rule`` than LEARNT ends sentences at final punctuation, or at blank lines only.
     """
 
     def __init__(
-        self, tokens: TokenScanner, stops: Weights, splits: Weights, *, common: memoryview, threshold: float
+        self,
+        tokens: TokenScanner,
+        stops: Weights,
+        splits: Weights,
+        *,
+        common: memoryview,
+        threshold: float,
+        ahead: int,
+        rule: int,
+        titles: array[int],
     ) -> None:
         self.tokens = tokens
         self.stops = stops
@@ -41,6 +73,10 @@ class SentenceScanner:
         self.common = common
         self.n_common = len(common)
         self.threshold = threshold
+        self.ahead = max(AHEAD, ahead)
+        self.rule = rule
+        self.titles = titles
+        self.n_titles = len(titles)
         self.features = Features()
 
     def prepare(self) -> None:
@@ -56,8 +92,13 @@ class SentenceScanner:
         self.to_stop = array("i", bytes(n))
         self.to_end = array("i", bytes(n))
         self.last = array("b", bytes(n))
+        self.layout = array("b", bytes(n))
+        self.scores = array("f", bytes(n))
+        self.hints = array("f", bytes(n))
         with cython.nogil:
             self._describe_tokens()
+            if not self.tokens.lines:
+                self._look_at_lines()
 
     def _describe_tokens(self) -> None:
         to_stop = to_end = AHEAD
@@ -80,6 +121,61 @@ class SentenceScanner:
             self.to_end[k] = to_end
             to_stop = 1 if first in (STOP, ASKS, ELLIPSIS) else min(AHEAD, to_stop + 1)
             to_end = min(AHEAD, to_end + 1)
+
+    def _look_at_lines(self) -> None:
+        """Note which line breaks end a sentence or make that likelier, for models that have not learnt about lines."""
+        line = 0  # where the line begins
+        for k in range(-1, self.n_tokens - 1):
+            start = self.tokens.starts[k + 1]
+            if k < 0 or self.gaps[k] == NEW_PARAGRAPH:
+                line = start
+                self._keep_with_item(k + 1, start)
+                continue
+            end = self.tokens.ends[k]
+            broken = False
+            for i in range(end, start):
+                if self.tokens.codes[i] == NEWLINE:
+                    broken = True
+            if not broken:
+                continue
+            word = start
+            while word < self.tokens.size and word < start + SHORT and self.tokens.characters[word] & CLASS_MASK != 0:
+                word += 1
+            early = word - start + end - line < SHORT  # the next word would have fitted into any column
+            last = self.tokens.characters[end - 1] & CLASS_MASK
+            item = self._list_item(start)
+            if item and (early or item == BULLET or last in (STOP, ASKS, COLON, CLOSES, ELLIPSIS)):
+                self.layout[k] = ENDS
+            elif early and self.firsts[k + 1] in (UPPER, DIGIT, DOUBLE_QUOTE, OPENS):
+                self.layout[k] = LIKELIER
+            line = start
+            self._keep_with_item(k + 1, start)
+
+    def _keep_with_item(self, k: int, start: int) -> None:
+        """Note that no sentence ends with what stands before the item of a list in its line, which k begins."""
+        if self._list_item(start):
+            while self.gaps[k] == TOGETHER:
+                self.layout[k] = NEVER
+                k += 1
+            self.layout[k] = NEVER
+
+    def _list_item(self, i: int) -> int:
+        """Whether a line begins with a bullet, or a short number or letter and a mark, and a space."""
+        size = self.tokens.size
+        code = self.tokens.codes[i]
+        if code in (0x2022, 0x2023, 0x25AA, 0x25E6, 0x25CF, 0xB7):
+            return BULLET
+        if code in (0x2A, 0x2B, 0x2D, 0x2013):  # * + - and a dash
+            return NUMBER if i + 1 < size and self.tokens.characters[i + 1] & CLASS_MASK == 0 else 0
+        which = self.tokens.characters[i] & CLASS_MASK
+        i += 1
+        if which == DIGIT and i < size and self.tokens.characters[i] & CLASS_MASK == DIGIT:
+            i += 1
+        elif which not in (LOWER, DIGIT):
+            return 0
+        if i + 1 >= size or self.tokens.characters[i + 1] & CLASS_MASK != 0:
+            return 0
+        return NUMBER if self.tokens.codes[i] in (0x29, 0x2E) else 0  # ) and a full stop
 
     def _is_common(self, small: int) -> bool:
         """Whether the word with this hash in lowercase is often written so."""
@@ -174,19 +270,54 @@ class SentenceScanner:
 
     def _find_sentences(self) -> None:
         first = depth = quotes = 0
+        final = False
         for k in range(self.n_tokens):
             which = self.firsts[k]
             depth = self._depth(depth, which)
             quotes = quotes ^ 1 if which == DOUBLE_QUOTE else quotes
             gap = self.gaps[k]
             ends = gap == NEW_PARAGRAPH or (gap != TOGETHER and k - first + 1 >= MOST_TOKENS)
-            if not ends:
+            if self.rule != LEARNT:
+                final = which in (STOP, ASKS, ELLIPSIS) or (
+                    final and which in (CLOSES, DOUBLE_QUOTE, APOSTROPHE) and self._is_mark(k)
+                )
+                if self.rule == PUNCTUATION and final and gap != TOGETHER and not ends:
+                    ends = not self._is_title(k, first)
+            elif not ends:
                 self._stop_features(k, first, depth, quotes)
-                ends = self.features._score(self.stops) > self.threshold
+                score = self.features._score(self.stops)
+                if self.layout[k] == LIKELIER:
+                    score += LINE_END
+                self.scores[k] = score
+                ends = self.layout[k] == ENDS or score + self.hints[k] > self.threshold
+                if ends and (self.layout[k] == NEVER or self._is_title(k, first)):
+                    ends = False
             self.last[k] = ends
             if ends:
                 first = k + 1
                 depth = quotes = 0
+
+    def _is_title(self, k: int, first: int) -> bool:
+        """Whether token k is, or ends, a title before a name; there is a next token."""
+        if self.firsts[k + 1] != UPPER or self.tokens.codes[self.tokens.ends[k] - 1] != FULL_STOP:
+            return False
+        start = self.tokens.starts[k]
+        end = self.tokens.ends[k] - 1
+        if start == end:
+            if k == first or self.gaps[k - 1] != TOGETHER:
+                return False
+            start = self.tokens.starts[k - 1]
+        if self.tokens.characters[start] & CLASS_MASK != UPPER:
+            return False
+        small = self.tokens._letters(start, end)
+        for i in range(self.n_titles):
+            if self.titles[i] == small:
+                return True
+        return False
+
+    def _is_mark(self, k: int) -> bool:
+        """Whether the token is not longer than two characters, as quotation marks are, and what follows a mark."""
+        return self.tokens.ends[k] - self.tokens.starts[k] <= 2
 
     def _depth(self, depth: int, which: int) -> int:
         """How many brackets are open, at most 2."""
@@ -199,6 +330,28 @@ class SentenceScanner:
         self.prepare()
         with cython.nogil:
             self._find_sentences()
+
+    def scan_again(self, hints: array[float]) -> None:
+        """Find the sentences with something added to the score of every token."""
+        self.hints = hints
+        with cython.nogil:
+            self._find_sentences()
+
+    def doubtful(self, most: float) -> array[int]:
+        """Return the tokens after which hints of this size could change whether a sentence ends."""
+        found = array("i")
+        for k in range(self.n_tokens):
+            if self.gaps[k] != NEW_PARAGRAPH and abs(self.scores[k] - self.threshold) < most:
+                found.append(k)
+        return found
+
+    def paragraph_ends(self) -> array[int]:
+        """Return the last tokens of paragraphs, and the last of all."""
+        ends = array("i")
+        for k in range(self.n_tokens):
+            if self.gaps[k] == NEW_PARAGRAPH or k == self.n_tokens - 1:
+                ends.append(k)
+        return ends
 
     def _split_features(self, k: int) -> None:
         """Features of token k as several words; they look at two tokens to each side, within its sentence."""
@@ -263,7 +416,7 @@ class SentenceScanner:
             sure -= 1
             while sure > 0 and not self._ends_chunk(sure - 1):
                 sure -= 1
-        k = sure - AHEAD - 1
+        k = sure - self.ahead - 1
         while k >= 0 and not (self.last[k] and self._ends_chunk(k)):
             k -= 1
         return max(k + 1, 0)

@@ -310,7 +310,7 @@ class TaggerLearner:
         targets = np.concatenate([self._targets[place] for place in places])
         loss = 0.0
         for i, section in enumerate(self._sections):
-            loss += _cross_entropy(scores[:, section], targets[:, i])
+            loss += cross_entropy(scores[:, section], targets[:, i])
         scores /= np.float32(len(targets) - len(places))
         self._gradients[BIAS][...] = scores.sum(0)
         d_contexts = self._encoder.output_back(OUTPUT, scores, self._gradients)
@@ -326,7 +326,7 @@ class TaggerLearner:
         return Tagger(self.vocabulary, self.classes, self.combinations, self.lemmas, averaged)
 
 
-def _cross_entropy(scores: Floats, targets: NDArray[np.int64]) -> float:
+def cross_entropy(scores: Floats, targets: NDArray[np.int64]) -> float:
     """Turn scores into their gradients, in place; return the loss. Rows whose target is -1 have none."""
     scores -= scores.max(1, keepdims=True)
     np.exp(scores, out=scores)

@@ -2,7 +2,7 @@ cimport cython
 from tanglewood.ml.linear_weights cimport Weights
 from tanglewood.text.hashed cimport Features
 
-cdef int CLASS_BITS, CLASS_MASK, LOWER, DIGIT, MARK, NEWLINE, MOST_CHUNK, MOST_SPACE, LONGEST, EXAMPLE
+cdef int CLASS_BITS, CLASS_MASK, LOWER, DIGIT, MARK, NEWLINE, LONG_DASH, MOST_CHUNK, MOST_SPACE, LONGEST, EXAMPLE
 cdef int TOGETHER, SPACE, SPACES, NEW_LINE, NEW_PARAGRAPH
 cdef unsigned long long LOW_BITS, SPREAD
 
@@ -46,7 +46,7 @@ cdef class TokenScanner:
     cdef void _token(self, int start, int end, int gap) noexcept nogil
     @cython.locals(
         learning=bint, following=int, begin=int, end=int, gap=int, described=bint, token=int, i=int, before=int,
-        which=int, cut=bint,
+        which=int, cut=bint, dash=bint,
     )
     cdef void _find_tokens(self, const signed char[::1] gold, int[::1] examples) noexcept nogil
     @cython.locals(none="signed char[::1]", nothing="int[::1]")

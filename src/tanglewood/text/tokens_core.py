@@ -19,7 +19,7 @@ except ModuleNotFoundError:
 CLASS_BITS = 5  # a character is its lowercase form, then its class
 CLASS_MASK = 31
 LOWER, DIGIT, MARK = 1, 4, 5
-NEWLINE = 10
+NEWLINE, LONG_DASH = 10, 0x2014
 MOST_CHUNK = 4096
 MOST_SPACE = 1000  # characters of white space that end a paragraph, as a blank line does
 LONGEST = 24  # characters of a word that its features see
@@ -252,9 +252,12 @@ class TokenScanner:
             for i in range(begin + 1, end):
                 before = self.characters[i - 1] & CLASS_MASK
                 which = self.characters[i] & CLASS_MASK
-                if before == 0 or not self.may_cut[before << CLASS_BITS | which]:
+                dash = not learning and (self.codes[i] == LONG_DASH) != (self.codes[i - 1] == LONG_DASH)
+                if before == 0 or not (dash or self.may_cut[before << CLASS_BITS | which]):
                     continue
-                if learning:
+                if dash:
+                    cut = True  # it is a token of its own, though it is rare in treebanks
+                elif learning:
                     cut = gold[i] != 0
                     examples[EXAMPLE * self.n_examples] = i
                     examples[EXAMPLE * self.n_examples + 1] = begin

@@ -20,6 +20,7 @@ from tanglewood.ml.threads import keep_one_matrix_thread
 from tanglewood.run.processes import in_order
 from tanglewood.store import load_model, save_model
 from tanglewood.text.batches import with_tags
+from tanglewood.text.borders import BorderOptions
 from tanglewood.text.tagger import Tagger, TaggerOptions, TagProgress, Tags, train_tagger
 from tanglewood.text.tokenizer import Tokenizer
 from tanglewood.training.folds import deal_out
@@ -70,7 +71,7 @@ def prepare(train: Sequence[Sentence], dev: Sequence[Sentence], **choices: Any) 
     plan = TagPlan(**choices)
 
     def learn_tokenizer() -> tuple[Mapping[str, Any], dict[str, Any]]:
-        learnt = Tokenizer.learn(train, dev, seed=plan.seed, report=plan.report)
+        learnt = Tokenizer.learn(train, dev, seed=plan.seed, borders=BorderOptions(), report=plan.report)
         return learnt.arrays(), learnt.settings()
 
     tokenizer = Tokenizer.load(*plan.parts(train, dev).get("tokenizer", learn_tokenizer))

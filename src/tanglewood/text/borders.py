@@ -1,0 +1,247 @@
+"""The second opinion on where sentences end: a small bidirectional LSTM over the tokens of a paragraph.
+
+The linear classifier of the tokenizer sees a few tokens and knows them by heart. Where there is no punctuation mark
+it takes the words before and after, so a network reads them: the encoder of the tagger, smaller, over windows of
+tokens. What it learns from is the treebank's text and, so that there is enough without marks, sentences of it in other
+orders, some without their last marks or their capitals. It learns UPOS too, which helps it to tell clauses.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanglewood.checks import REAL, Shape, check_arrays, check_settings
+from tanglewood.ml.adam import Adam
+from tanglewood.ml.contexts import Contexts
+from tanglewood.ml.encoder import (
+    OUTPUT,
+    Encoder,
+    Floats,
+    Rng,
+    Shapes,
+    glorot,
+    new_encoder,
+    number_words,
+    packed,
+    packed_arrays,
+    random_batches,
+    rounded,
+    sizes_in,
+    unpacked,
+)
+from tanglewood.ml.kernels import kernels_for
+from tanglewood.ml.products import linear
+from tanglewood.ml.vocabulary import Numbers, Vocabulary
+from tanglewood.ml.words import Word, untagged
+from tanglewood.text.tagger import BIAS, cross_entropy
+
+# What the network embeds of a token: names of ml/word_features.py, and the widths of their vectors.
+EMBEDDED = {"lower": 48, "form": 24, "short_shape": 16, "last": 16, "affixes": 24}
+LEAST = {"lower": 2, "form": 2, "affixes": 2}  # fewest occurrences of what is kept
+SPARSE = tuple(f"embed.{feature}" for feature in EMBEDDED)
+SIZES = (96, 48, 2)  # of the vectors of words, of the outputs of LSTMs, and the number of layers
+EDGE = untagged("\u00b6")  # stands before and after a paragraph
+WINDOW, MARGIN = 8, 12  # tokens that are decided together, and those that are seen to either side of them
+ROOM = WINDOW + MARGIN  # how far the scores of a token look ahead
+MOST = 0.7  # how much its opinion may add to the score of the linear classifier, or take away
+MOST_LETTERS = 24  # of a token that are looked at
+SETTINGS: Shape = {"vocabulary": dict, "weight": REAL}
+
+
+@dataclass(frozen=True, slots=True)
+class BorderOptions:
+    """How the network is trained."""
+
+    epochs: int = 14
+    batch_words: int = 300
+    rate: float = 2e-3
+    last_rate: float = 0.02
+    drop_input: float = 0.25
+    drop_context: float = 0.4
+    drop_form: float = 0.5  # as in the tagger
+    bare: float = 0.2  # share of sentences that lose their last marks
+    small: float = 0.15  # share of sentences that lose the capital of their first word
+    mixed: float = 1.5  # how much text of sentences in other orders there is for each text of the treebank
+    tags: float = 0.3  # what UPOS counts
+
+
+Paragraph = Sequence[Sequence[tuple[str, str]]]  # sentences of tokens and their UPOS
+
+
+class Borders:
+    """Learnt parameters; any number of threads may share them."""
+
+    def __init__(self, vocabulary: Vocabulary, parameters: Mapping[str, Floats], weight: float) -> None:
+        self.vocabulary = vocabulary
+        self.parameters = parameters
+        self.weight = weight  # of its scores beside those of the linear classifier
+        self._idle: list[Contexts] = []
+
+    def hints(self, forms: Sequence[str], ends: Sequence[int], doubtful: Sequence[int]) -> array[float]:
+        """Return what is to be added to the linear score of each token, 0 in windows where none is doubtful.
+
+        ``ends`` are the last tokens of paragraphs. The result is the same on every machine, and what is more than ROOM
+        tokens away from a token changes nothing about it.
+        """
+        hints = np.zeros(len(forms) + 1, np.float32)  # one to spare, for a text without tokens
+        windows: list[list[Word]] = []
+        places: list[tuple[int, int, int]] = []  # first and last token that is decided, and how many come before
+        for start, end, begin in _windows(ends, doubtful):
+            stop = min(begin + WINDOW, end)
+            first, last = max(start, begin - MARGIN), min(end, stop + MARGIN)
+            words = [untagged(form[:MOST_LETTERS]) for form in forms[first:last]]
+            edges = first == start, last == end
+            windows.append([EDGE] * edges[0] + words + [EDGE] * edges[1])
+            places.append((begin, stop, begin - first + edges[0] + 1))
+        if not windows:
+            return array("f", hints.tobytes())
+        try:
+            contexts = self._idle.pop()
+        except IndexError:
+            contexts = Contexts(self.vocabulary, self.parameters, kernels_for(reproducible=True))
+        vectors, starts = contexts.of(windows)
+        found = linear(kernels_for(reproducible=True), vectors, self.parameters[OUTPUT], self.parameters[BIAS])
+        self._idle.append(contexts)
+        lead = (found[:, 1] - found[:, 0]) * np.float32(self.weight)
+        np.clip(lead, -MOST, MOST, out=lead)
+        for (begin, stop, before), row in zip(places, starts, strict=False):
+            hints[begin:stop] = lead[row + before : row + before + stop - begin]
+        return array("f", hints.tobytes())
+
+    def arrays(self) -> dict[str, Any]:
+        """Return the parameters, with embeddings packed."""
+        return packed(self.parameters)
+
+    def settings(self) -> dict[str, Any]:
+        """Return everything else, as plain data."""
+        return {"vocabulary": self.vocabulary.settings(), "weight": self.weight}
+
+    @classmethod
+    def load(cls, arrays: Mapping[str, memoryview], settings: Mapping[str, Any]) -> Borders:
+        """Rebuild the network, and check that everything has the right size."""
+        check_settings(settings, SETTINGS)
+        vocabulary = Vocabulary.load(settings["vocabulary"], EMBEDDED)
+        wanted = _new_parameters(vocabulary, sizes_in(arrays), 2, Shapes())
+        check_arrays(arrays, packed_arrays(wanted))
+        return cls(vocabulary, unpacked(arrays), settings["weight"])
+
+
+def _windows(ends: Sequence[int], doubtful: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+    """Yield the windows with doubtful tokens: where the paragraph begins and ends, and where the window begins."""
+    start = paragraph = 0
+    done = -1
+    for token in doubtful:
+        while token > ends[paragraph]:
+            start = ends[paragraph] + 1
+            paragraph += 1
+        begin = token - (token - start) % WINDOW
+        if begin != done:
+            yield start, ends[paragraph] + 1, begin
+            done = begin
+
+
+def _new_parameters(vocabulary: Vocabulary, sizes: tuple[int, int, int], n_classes: int, rng: Rng) -> dict[str, Floats]:
+    parameters = new_encoder(EMBEDDED, vocabulary, sizes, rng)
+    parameters[OUTPUT] = glorot(rng, sizes[0], n_classes)
+    parameters[BIAS] = np.zeros(n_classes, np.float32)
+    return parameters
+
+
+class BorderLearner:
+    """Learns from paragraphs, one epoch at a time."""
+
+    def __init__(self, paragraphs: Sequence[Paragraph], options: BorderOptions, seed: int) -> None:
+        self._paragraphs = paragraphs
+        self._options = options
+        self._rng = np.random.default_rng(seed)
+        words = (untagged(form[:MOST_LETTERS]) for p in paragraphs for sentence in p for form, _ in sentence)
+        self._vocabulary = Vocabulary.of((*words, EDGE, EDGE), EMBEDDED, LEAST)
+        tags = sorted({upos for p in paragraphs for sentence in p for _, upos in sentence})
+        self._tags = {upos: number for number, upos in enumerate(tags)}
+        self._parameters = _new_parameters(self._vocabulary, SIZES, 2 + len(tags), self._rng)
+        self._gradients = {name: np.zeros_like(p) for name, p in self._parameters.items() if name not in SPARSE}
+        self._adam = Adam(self._parameters)
+        self._encoder = Encoder(self._parameters, EMBEDDED)
+        share = options.drop_form
+        counts = self._vocabulary.counts["lower"]
+        self._unknown = np.array([share / (share + count) if share else 0.0 for count in counts])
+        self._known: dict[Word, Numbers] = {}
+        self._epochs = 0
+
+    def epoch(self) -> float:
+        """Go through all text once in random order; return the mean loss per token."""
+        options = self._options
+        texts = [self._text(paragraph) for paragraph in self._mixed()]
+        windows = [(t, begin, end) for t, (words, _) in enumerate(texts) for begin, end in self._windows(len(words))]
+        batches = list(random_batches([end - begin for _, begin, end in windows], options.batch_words, self._rng))
+        loss = 0.0
+        for number, batch in enumerate(batches):
+            done = (self._epochs + number / len(batches)) / options.epochs
+            self._adam.begin(options.rate * (1 - (1 - options.last_rate) * min(done, 1)))
+            some = [(texts[t], begin, end) for t, begin, end in map(windows.__getitem__, batch)]
+            loss += self._learn([words[b:e] for (words, _), b, e in some], [truth[b:e] for (_, truth), b, e in some])
+        self._epochs += 1
+        return loss / max(1, sum(len(words) for words, _ in texts))
+
+    def _mixed(self) -> Iterator[Paragraph]:
+        """Yield the paragraphs, and others of sentences picked at random."""
+        yield from self._paragraphs
+        pool = [sentence for paragraph in self._paragraphs for sentence in paragraph]
+        for _ in range(int(self._options.mixed * len(pool) / 6)):
+            yield [pool[place] for place in self._rng.integers(0, len(pool), self._rng.integers(3, 10)).tolist()]
+
+    def _text(self, paragraph: Paragraph) -> tuple[list[Word], NDArray[np.int64]]:
+        """Return the tokens of a paragraph and their classes, after some sentences have lost marks and capitals."""
+        words, truth = [EDGE], [(-1, -1)]
+        for sentence in paragraph:
+            tokens = list(sentence)
+            if len(tokens) > 2 and self._rng.random() < self._options.bare:
+                while len(tokens) > 1 and tokens[-1][1] == "PUNCT":
+                    tokens.pop()
+            if self._rng.random() < self._options.small:
+                tokens[0] = (tokens[0][0].lower(), tokens[0][1])
+            words += (untagged(form[:MOST_LETTERS]) for form, _ in tokens)
+            truth += ((0, self._tags[upos]) for _, upos in tokens)
+            truth[-1] = (1, truth[-1][1])
+        truth[-1] = (-1, truth[-1][1])  # a paragraph's end needs no decision
+        return [*words, EDGE], np.array([*truth, (-1, -1)])
+
+    def _windows(self, size: int) -> Iterator[tuple[int, int]]:
+        """Yield where windows begin and end, at random places."""
+        begin, end = 0, size if size <= 50 else int(self._rng.integers(1, 50))
+        while begin < size:
+            yield begin, min(end, size)
+            begin, end = end, end + int(self._rng.integers(30, 70))
+
+    def _learn(self, words: Sequence[Sequence[Word]], truth: Sequence[NDArray[np.int64]]) -> float:
+        options = self._options
+        batch = number_words(self._vocabulary, words, self._known)
+        forms = batch.single[:, 0]
+        batch.single[self._rng.random(len(forms)) < self._unknown[forms], :2] = 0  # in lowercase and as written
+        contexts = self._encoder.forward(batch, self._rng, options.drop_input, options.drop_context)
+        scores = contexts @ self._parameters[OUTPUT] + self._parameters[BIAS]
+        targets = np.concatenate([part for found in truth for part in (np.full((1, 2), -1), found)])
+        loss = cross_entropy(scores[:, :2], targets[:, 0])
+        cross_entropy(scores[:, 2:], targets[:, 1])
+        scores[:, 2:] *= np.float32(options.tags)
+        scores /= np.float32(len(targets) - len(words))
+        self._gradients[BIAS][...] = scores.sum(0)
+        d_contexts = self._encoder.output_back(OUTPUT, scores, self._gradients)
+        for name, numbers, gradients in self._encoder.backward(d_contexts, self._gradients):
+            self._adam.update_rows(name, numbers, gradients)
+        for name, gradient in self._gradients.items():
+            self._adam.update(name, gradient)
+        return loss
+
+    def borders(self, weight: float) -> Borders:
+        """Return the averaged network as of now, without what tells UPOS."""
+        averaged = rounded(self._adam.average(SPARSE))
+        averaged[OUTPUT] = np.ascontiguousarray(averaged[OUTPUT][:, :2])
+        averaged[BIAS] = averaged[BIAS][:2].copy()
+        return Borders(self._vocabulary, averaged, weight)
