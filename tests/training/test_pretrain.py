@@ -10,7 +10,8 @@ from tanglewood.ml import language_model
 from tanglewood.ml.language_model import LanguageModel, LanguageOptions, Types
 from tanglewood.store import load_model, save_model
 from tanglewood.training import pretrain as module
-from tanglewood.training.pretrain import Pretraining, load_knowledge
+from tanglewood.training.pretrain import Pretraining
+from tanglewood.training.pretrained import load_knowledge
 from tanglewood.training.raw_text import read_texts
 from toy import toy_sentences
 
@@ -198,3 +199,74 @@ def test_a_gpu_without_pytorch_is_a_clear_error(text, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "torch", None)
     with pytest.raises(ConfigError, match="pip install torch"):
         module._learner(Types.of(read_texts([text], None, 100), LanguageOptions()), LanguageOptions(), 1, "cuda")
+
+
+# Training from it. ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def encoder(text, tmp_path, monkeypatch):
+    """The file of an encoder that fits small networks and taggers."""
+    from tanglewood.text import tagger
+    from toy import SMALL as SIZES
+    from toy import small_network
+
+    small_network(monkeypatch)
+    for name in ("RARE_ARCS", "RARE_LABEL"):  # everything is rare in so few sentences
+        monkeypatch.setattr(f"tanglewood.training.loop.{name}", 0)
+    monkeypatch.setattr(tagger, "SIZES", (SIZES.word, SIZES.lstm))
+    monkeypatch.setattr(language_model, "SIZES", (SIZES.word, SIZES.lstm, 1))
+    out = tmp_path / "toy.pre.tw"
+    run([text], out)
+    return out
+
+
+@pytest.mark.parametrize(
+    "more", [{}, {"pipeline": True, "folds": 2}, {"distil": 2}], ids=["parser", "pipeline", "distil"]
+)
+def test_parsers_taggers_and_teachers_begin_with_it(encoder, tmp_path, more):
+    sentences = toy_sentences(20)
+    model = tw.train(sentences, sentences[:5], epochs=1, pretrained=encoder, **more)
+    knowledge, _ = load_knowledge(encoder)
+    known = model.parser.model.vocabulary
+    assert known.lexicon.same_as(knowledge.lexicon)
+    assert list(known.numbers["short_shape"])[2:][: len(knowledge.values["short_shape"])] == list(
+        knowledge.values["short_shape"]
+    )
+    assert model.description["pretrained_sha256"] == knowledge.sha256
+    path = tmp_path / "model.tw"
+    model.save(path)
+    again = tw.load(path)
+    assert [s.to_text() for s in again.parse(sentences)] == [s.to_text() for s in model.parse(sentences)]
+    if "pipeline" in more:
+        assert again.tagger.vocabulary.lexicon is again.parser.model.vocabulary.lexicon
+        assert len(again("Ta wug zorps.").sentences) >= 1
+
+
+def test_what_is_known_matters_and_the_same_seed_gives_the_same_bytes(encoder, tmp_path):
+    sentences = toy_sentences(20)
+    files = [tmp_path / name for name in ("a.tw", "b.tw", "plain.tw")]
+    for path, choice in zip(files, (encoder, encoder, ""), strict=True):
+        tw.train(sentences, epochs=1, pretrained=choice, output=path)
+    first, second, plain = (path.read_bytes() for path in files)
+    assert first == second
+    assert tw.load(files[0]).parser.model.parameters["word.bias"].any()
+    assert len(plain) < len(first)
+
+
+def test_what_does_not_go_together_is_refused(encoder, tmp_path, capsys):
+    sentences = toy_sentences(5)
+    with pytest.raises(ConfigError, match="choose one of vectors and pretrained"):
+        tw.train(sentences, pretrained=encoder, vectors="x.vec")
+    with pytest.raises(ConfigError, match="for the network, not for the linear learner"):
+        tw.train(sentences, pretrained=encoder, learner="linear")
+    with pytest.raises(ConfigError, match="name of a file"):
+        tw.train(sentences, pretrained=3)
+    model = tmp_path / "model.tw"
+    tw.train(sentences, learner="linear", epochs=1).save(model)
+    with pytest.raises(ModelError, match=r"model.tw: not a pretrained encoder"):
+        tw.train(sentences, pretrained=model)
+    assert main(["info", str(encoder)]) == 0
+    shown = capsys.readouterr().out
+    assert "encoder: train --pretrained takes it" in shown
+    assert "files: text.txt" in shown

@@ -84,7 +84,10 @@ def _facts(system: type[TransitionSystem]) -> dict[str, Any]:
 def _describe(model: str | None, *, as_json: bool) -> int:
     """Print what a model was made from."""
     from tanglewood.pipeline import load
+    from tanglewood.store import load_model
 
+    if model is not None and "pretrained" in (settings := load_model(model)[1]):
+        return _describe_encoder(settings["pretrained"], as_json=as_json)
     pipeline = load(model)
     learnt = pipeline.parser.model
     data: dict[str, Any] = {
@@ -99,8 +102,23 @@ def _describe(model: str | None, *, as_json: bool) -> int:
         print_json(data)
         return 0
     print("pipeline: takes raw text" if pipeline.tokenizer else "parser: takes tagged words")
+    _print_facts(data)
+    return 0
+
+
+def _describe_encoder(pretrained: dict[str, Any], *, as_json: bool) -> int:
+    """Print what an encoder was learnt from."""
+    data = {"kind": "pretrained encoder", "forms": len(pretrained["lexicon"]["words"]), **pretrained["description"]}
+    if as_json:
+        print_json(data)
+        return 0
+    print("encoder: train --pretrained takes it")
+    _print_facts(data)
+    return 0
+
+
+def _print_facts(data: dict[str, Any]) -> None:
     for key, value in sorted(data.items()):
         if value not in ("", None, {}, []):
             shown = ", ".join(map(str, value)) if isinstance(value, list) else value
             print(f"{key}: {shown}")
-    return 0

@@ -41,6 +41,7 @@ EXAMPLES = """\
   tanglewood train train.conllu --dev dev.conllu -o model.tw --distil 5 -j 2
   tanglewood train train.conllu --dev dev.conllu -o model.tw --distil-from a.tw b.tw --unlabelled more.conllu
   tanglewood train --pipeline nl-train.conllu --dev nl-dev.conllu -o nl.tw --vectors cc.nl.300.vec.gz
+  tanglewood train --pipeline la-train.conllu --dev la-dev.conllu -o la.tw --pretrained latin.pre.tw
   tanglewood train train.conllu --dev dev.conllu -o model.tw --config my.toml --set epochs=10 --set rate=0.001"""
 
 
@@ -126,6 +127,9 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--vectors-width", type=int, metavar="N", help="numbers to reduce each to (default 64; 0: as in the file)"
     )
+    parser.add_argument(
+        "--pretrained", metavar="FILE", help="begin with an encoder that was learnt from text by tanglewood pretrain"
+    )
     parser.add_argument("--epochs", type=int, metavar="N", help="number of passes over the data")
     parser.add_argument("--beam", type=int, metavar="K", help="beam for parsing dev after each epoch (default 1: none)")
     parser.add_argument("--seed", type=int, metavar="N", help="seed of everything random (default 1)")
@@ -147,7 +151,7 @@ def chosen_config(args: argparse.Namespace) -> Config:
         for key in (
             *("system", "oracle", "pseudo_projective", "learner", "search", "stacked"),
             *("beam", "seed", "single_root", "distil", "distil_from", "unlabelled"),
-            *("vectors", "vectors_rows", "vectors_width"),
+            *("vectors", "vectors_rows", "vectors_width", "pretrained"),
         )
         if getattr(args, key) is not None
     }

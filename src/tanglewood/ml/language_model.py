@@ -25,7 +25,7 @@ from tanglewood.ml.words import untagged
 
 KNOWN = "known"  # the feature that becomes the lexicon
 WIDTHS = {"affixes": 32, "short_shape": 16, KNOWN: 64}
-MOST_VALUES = {"affixes": 20_000, "short_shape": 500}
+MOST_VALUES = {"affixes": 10_000, "short_shape": 200}
 SIZES = (128, 64, 1)  # of the vectors of words and the outputs of LSTMs, and the number of layers
 MOST = 10**12  # of any number among the options
 LONGEST = 100  # words; longer sentences are cut
@@ -37,7 +37,7 @@ class LanguageOptions:
     """How an encoder is learnt from text."""
 
     words: int = 10_000_000  # seen in all passes together
-    forms: int = 50_000  # that have vectors of their own
+    forms: int = 40_000  # that have vectors of their own
     predicted: int = 30_000  # forms that are predicted
     samples: int = 2_000  # wrong forms that the right one is compared with
     batch_words: int = 1_000

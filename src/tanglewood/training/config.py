@@ -40,6 +40,7 @@ class Config:
     vectors: str = ""  # file of word vectors, which stay as they are beside those that are learnt
     vectors_rows: int = 50_000  # most that are kept of them
     vectors_width: int = 64  # numbers that wider ones are reduced to; 0: they stay as wide as they are
+    pretrained: str = ""  # file of an encoder that was learnt from text, to begin with
     seed: int = 1
     beam: int = 1  # for parsing dev after each epoch
     settings: Mapping[str, Any] = field(default_factory=dict)  # of the learner
@@ -54,9 +55,12 @@ class Config:
             raise ConfigError(f"beam={self.beam!r}: it should be a whole number from 1 to {MOST_WIDTH}")
         if self.vectors_rows > MOST_ROWS:
             raise ConfigError(f"vectors_rows={self.vectors_rows}: at most {MOST_ROWS:,} vectors can be kept")
-        if not isinstance(self.vectors, str | Path):
-            raise ConfigError(f"vectors={self.vectors!r}: it should be the name of a file")
-        object.__setattr__(self, "vectors", str(self.vectors))
+        for name in ("vectors", "pretrained"):
+            if not isinstance(getattr(self, name), str | Path):
+                raise ConfigError(f"{name}={getattr(self, name)!r}: it should be the name of a file")
+            object.__setattr__(self, name, str(getattr(self, name)))
+        if self.vectors and self.pretrained:
+            raise ConfigError("a pretrained encoder has vectors of its own; choose one of vectors and pretrained")
         for name in ("distil_from", "unlabelled"):
             value = getattr(self, name)
             files = [value] if isinstance(value, str | Path) else value
@@ -95,8 +99,9 @@ class Config:
         learner = self.learner or ("arcs" if self.search else "network")
         entry = learner_entry(learner)
         self._check_teachers(learner)
-        if self.vectors and learner != "network":
-            raise ConfigError(f"vectors={self.vectors!r} is for the network, not for the {learner} learner")
+        for name in ("vectors", "pretrained"):
+            if getattr(self, name) and learner != "network":
+                raise ConfigError(f"{name}={getattr(self, name)!r} is for the network, not for the {learner} learner")
         settings = self.settings
         if entry.scores_arcs and (self.search or not entry.scores_moves or settings.get("moves") is False):
             if entry.scores_moves:
@@ -152,11 +157,13 @@ class Config:
         return kind(**self.settings)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the choices as plain data; those about teachers and vectors only if there are any."""
+        """Return the choices as plain data; those about teachers and knowledge only if there are any."""
         choices = asdict(self)
         if not self.vectors:
             for name in OF_VECTORS:
                 del choices[name]
+        if not self.pretrained:
+            del choices["pretrained"]
         if not self.distils:
             for name in ("distil", "distil_from", "unlabelled"):
                 del choices[name]

@@ -1,4 +1,4 @@
-"""What a network knows before training begins: vectors of a file, for the words of the training data first."""
+"""What a network knows before training begins: vectors of a file, or all that a pretrained encoder has learnt."""
 
 from __future__ import annotations
 
@@ -14,13 +14,28 @@ from tanglewood.treebank.sentence import Sentence
 
 if TYPE_CHECKING:
     from tanglewood.ml.knowledge import Knowledge
+    from tanglewood.ml.lexicon import Lexicon
 
 
 def knowledge_for(config: Config, sentences: Sequence[Sentence], report: Report = quiet) -> Knowledge | None:
     """Return what the choices say a network should know before it learns from these sentences, if there is anything."""
-    if not config.vectors:
-        return None
-    return _of_vectors(config, sentences, report)
+    if config.vectors:
+        return _of_vectors(config, sentences, report)
+    if config.pretrained:
+        return _of_pretrained(config, sentences, report)
+    return None
+
+
+def _of_pretrained(config: Config, sentences: Sequence[Sentence], report: Report) -> Knowledge:
+    from tanglewood.training.pretrained import load_knowledge
+
+    knowledge, description = load_knowledge(config.pretrained)
+    counts = Counter(form for sentence in sentences for form in sentence.forms)
+    report(
+        f"{config.pretrained}: an encoder that has read {description.get('words', 0):,} words of text; "
+        f"{_known_share(knowledge.lexicon, counts)}"
+    )
+    return knowledge
 
 
 def _of_vectors(config: Config, sentences: Sequence[Sentence], report: Report) -> Knowledge:
@@ -34,18 +49,23 @@ def _of_vectors(config: Config, sentences: Sequence[Sentence], report: Report) -
     vectors = read_vectors(config.vectors, Pruning(forms, config.vectors_rows, config.vectors_width))
     lexicon = lexicon_of(vectors, config.vectors_width)
     dim = vectors.sample.shape[1]
-    known = sum(count for form, count in counts.items() if lexicon.knows(form))
     told = [
         f"{config.vectors}: vectors of {len(lexicon.words):,} of {vectors.total:,} words are kept"
         if lexicon.words
         else f"{config.vectors}: {vectors.total:,} vectors of pieces of words",
         f"{dim} numbers each" + (f", reduced to {lexicon.width}" if lexicon.width < dim else ""),
-        f"{100 * known / max(sum(counts.values()), 1):.1f}% of the words of the training data have one",
+        _known_share(lexicon, counts),
     ]
     if vectors.skipped:
         told.append(f"{vectors.skipped:,} words that are not UTF-8 are left out")
     report("; ".join(told))
     return Knowledge(lexicon, sha256=sha256_of(config.vectors))
+
+
+def _known_share(lexicon: Lexicon, counts: Counter[str]) -> str:
+    """Say how many of some forms, counted as often as they occur, have a vector."""
+    known = sum(count for form, count in counts.items() if lexicon.knows(form))
+    return f"{100 * known / max(sum(counts.values()), 1):.1f}% of the words of the training data have a vector"
 
 
 def sha256_of(path: str | Path) -> str:

@@ -213,7 +213,7 @@ class Training:
             "stacked_sha256": hashlib.sha256(Path(stacked).read_bytes()).hexdigest() if stacked else "",
         }
         if self.knowledge is not None:
-            described["vectors_sha256"] = self.knowledge.sha256
+            described[f"{'pretrained' if self.config.pretrained else 'vectors'}_sha256"] = self.knowledge.sha256
         if self.config.distils:
             described |= {
                 "teachers": len(self.taught.teachers),

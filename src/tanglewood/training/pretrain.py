@@ -13,18 +13,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tanglewood import __version__
-from tanglewood.checks import PLAIN, Shape, check_arrays, check_settings
 from tanglewood.errors import ConfigError, ModelError, given
 from tanglewood.measure.clock import minutes
-from tanglewood.ml.encoder import Ints, Shapes, new_encoder, packed, packed_arrays, rounded, sizes_in, unpacked
+from tanglewood.ml.encoder import Ints
 from tanglewood.ml.knowledge import Knowledge
-from tanglewood.ml.language_model import KNOWN, WIDTHS, LanguageModel, LanguageOptions, Text, Types, batches
-from tanglewood.ml.lexicon import taken_out
+from tanglewood.ml.language_model import KNOWN, LanguageModel, LanguageOptions, Text, Types, batches
 from tanglewood.ml.threads import one_matrix_thread
-from tanglewood.ml.vocabulary import ROOT, UNKNOWN, Vocabulary
 from tanglewood.pipeline import load
-from tanglewood.store import load_model, read_model, save_model
+from tanglewood.store import load_model, save_model
+from tanglewood.training.pretrained import save_knowledge
 from tanglewood.training.raw_text import read_texts
 from tanglewood.training.session import check_output
 
@@ -32,11 +29,6 @@ REPORTS = 50  # how often progress is told
 CHECKPOINTS = 10  # how often what was learnt so far is written
 MOST_WORDS = 200_000_000  # that are read; whatever follows is left out
 HELD_OUT = 300  # most sentences whose perplexity is measured
-OTHERS = tuple(name for name in WIDTHS if name != KNOWN)
-SETTINGS: Shape = {
-    "tanglewood": str,
-    "pretrained": {"values": {name: [str] for name in OTHERS}, "lexicon": dict, "description": {str: PLAIN}},
-}
 
 
 class Learning(Protocol):
@@ -233,38 +225,6 @@ def options_from(given_options: Mapping[str, Any]) -> LanguageOptions:
         ):
             raise ConfigError(f"{name}={given(value)}: the setting should be of type {wanted.__name__}")
     return LanguageOptions(**given_options)
-
-
-def save_knowledge(path: str | Path, knowledge: Knowledge, description: Mapping[str, Any]) -> None:
-    """Write a pretrained encoder to a file."""
-    arrays = packed(rounded(knowledge.parameters)) | knowledge.lexicon.arrays()
-    pretrained = {
-        "values": {name: list(values) for name, values in knowledge.values.items()},
-        "lexicon": knowledge.lexicon.settings(),
-        "description": dict(description),
-    }
-    save_model(path, arrays, {"tanglewood": __version__, "pretrained": pretrained})
-
-
-def load_knowledge(path: str | Path) -> tuple[Knowledge, dict[str, Any]]:
-    """Read a pretrained encoder, and what it was made from."""
-    contents = read_model(path)
-    settings: dict[str, Any] = contents.settings
-    try:
-        if "pretrained" not in settings:
-            raise ModelError("not a pretrained encoder, as tanglewood pretrain makes them")
-        check_settings(settings, SETTINGS)
-        pretrained = settings["pretrained"]
-        lexicon, arrays = taken_out(contents.arrays, pretrained)
-        assert lexicon is not None
-        values = {name: pretrained["values"][name] for name in OTHERS}
-        vocabulary = Vocabulary.load({n: [UNKNOWN, ROOT, *kept] for n, kept in values.items()}, values, lexicon=lexicon)
-        wanted = new_encoder(WIDTHS, vocabulary, sizes_in(arrays), Shapes())
-        check_arrays(arrays, packed_arrays(wanted))
-        knowledge = Knowledge(lexicon, values, unpacked(arrays), contents.checksum)
-    except ModelError as error:
-        raise ModelError(f"{path}: {error}") from None
-    return knowledge, pretrained["description"]
 
 
 def pretrain(
