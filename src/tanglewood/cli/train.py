@@ -42,6 +42,7 @@ EXAMPLES = """\
   tanglewood train train.conllu --dev dev.conllu -o model.tw --distil-from a.tw b.tw --unlabelled more.conllu
   tanglewood train --pipeline nl-train.conllu --dev nl-dev.conllu -o nl.tw --vectors cc.nl.300.vec.gz
   tanglewood train --pipeline la-train.conllu --dev la-dev.conllu -o la.tw --pretrained latin.pre.tw
+  tanglewood train --pipeline train.conllu --dev dev.conllu -o nl.tw --distil 5 --unlabelled text.txt.xz
   tanglewood train train.conllu --dev dev.conllu -o model.tw --config my.toml --set epochs=10 --set rate=0.001"""
 
 
@@ -114,7 +115,8 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
         "--unlabelled",
         action="append",
         metavar="FILE",
-        help="with teachers: learn from these sentences too, which need no trees (may be given several times)",
+        help="with teachers: learn from these sentences too, which need no trees; with --pipeline, raw text "
+        "(may be given several times)",
     )
     parser.add_argument(
         "--vectors",
@@ -167,6 +169,7 @@ def run(args: argparse.Namespace) -> int:
     use_one_matrix_thread()
     from tanglewood.run.processes import checked
     from tanglewood.training.session import Session, check_output
+    from tanglewood.training.silver import is_text
 
     config = chosen_config(args)
     config.check()
@@ -178,7 +181,12 @@ def run(args: argparse.Namespace) -> int:
         [sentence for file in args.files for sentence in reading.sentences(file)],
         [sentence for file in args.dev for sentence in reading.sentences(file)],
         pipeline=args.pipeline,
-        unlabelled=[sentence for file in config.unlabelled for sentence in reading.sentences(file, trees=False)],
+        unlabelled=[
+            sentence
+            for file in config.unlabelled
+            if not is_text(file)
+            for sentence in reading.sentences(file, trees=False)
+        ],
         output=args.output,
         resume=args.resume,
         processes=args.processes,

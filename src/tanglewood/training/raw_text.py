@@ -29,7 +29,7 @@ def read_texts(files: Sequence[str | Path], tokenizer: Tokenizer | None, most_wo
     counts = array("q", [0, 0])
     tokens = array("i")
     starts = array("q", [0])
-    for forms in _sentences(files, tokenizer):
+    for forms in sentences_in(files, tokenizer):
         for form in forms:
             number = numbers.get(form, UNSEEN)
             if not number and len(numbers) < MOST_TYPES and len(form) <= LONGEST_FORM:
@@ -46,8 +46,8 @@ def read_texts(files: Sequence[str | Path], tokenizer: Tokenizer | None, most_wo
     return Text(list(numbers), np.frombuffer(counts, np.int64), *numbered)
 
 
-def _sentences(files: Iterable[str | Path], tokenizer: Tokenizer | None) -> Iterator[Sequence[str]]:
-    """Yield the forms of one sentence after the other; none is empty."""
+def sentences_in(files: Iterable[str | Path], tokenizer: Tokenizer | None) -> Iterator[Sequence[str]]:
+    """Yield the forms of one sentence after the other, split as `read_texts` says; none is empty."""
     for file in files:
         with opened(file) as (stream, name):
             seen = Seen(stream, name)

@@ -19,12 +19,14 @@ from tanglewood.ml.threads import one_matrix_thread
 from tanglewood.pipeline import Pipeline
 from tanglewood.run.processes import checked
 from tanglewood.systems import SYSTEMS
+from tanglewood.text.tokenizer import Tokenizer
 from tanglewood.training.config import Config, updated
 from tanglewood.training.distil import TeacherPlan, begun
 from tanglewood.training.knowledge import knowledge_for
 from tanglewood.training.loop import Training
 from tanglewood.training.pipeline import Prepared, filled_in, prepare
 from tanglewood.training.progress import Progress, Report, TaggerProgress, TeacherProgress, quiet
+from tanglewood.training.silver import is_text, silver_sentences, words_for
 from tanglewood.training.student import Taught, askable
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.sources import SentenceSource, sentences_from
@@ -38,9 +40,9 @@ class Session:
 
     With an ``output`` the model is saved there, and until then what is finished is beside it, in OUTPUT.parts and
     OUTPUT.training, from where a run with ``resume`` continues. ``processes`` taggers or teachers are trained at a
-    time, and as many threads parse the dev set; that changes no result. ``unlabelled`` are the sentences of the files
-    that the choices name, if they have been read already. ``tell`` is called by learners whose epochs take long: with
-    the epoch, the share of it that is done, and about how many seconds of it are left.
+    time, and as many threads parse the dev set; that changes no result. ``unlabelled`` are the sentences of the
+    treebanks among the files that the choices name, if they have been read already. ``tell`` is called by learners
+    whose epochs take long: with the epoch, the share of it that is done, and about how many seconds of it are left.
     """
 
     def __init__(
@@ -136,7 +138,10 @@ class Session:
     def _begun(self) -> Training:
         """Return the training run of the parser, prepared, and at the epoch where it continues."""
         config, train, dev = self.config, self.train, self.dev
-        taught = Taught.named_in(config, self.unlabelled) if config.distils else Taught()  # maybe from the parts
+        texts = self._texts()
+        taught = Taught()
+        if config.distils:
+            taught = Taught.named_in(config, self.unlabelled, texts=texts)  # maybe from the parts
         if self.output is not None and not self.resume:
             self._checkpoint.unlink(missing_ok=True)
             if self.has_parts:
@@ -147,7 +152,8 @@ class Session:
                 askable(Training(config, train, dev, taught=taught))  # the unsuitable are refused before taggers learn
             before = self._before = self._prepared(knowledge)
             config, train, dev = config.for_predicted_tags(), before.train, before.dev
-            taught = replace(taught, unlabelled=filled_in(before.tagger, taught.unlabelled, config.tag_column))
+            unlabelled = [*taught.unlabelled, *self._silver(texts, before.tokenizer)]
+            taught = replace(taught, unlabelled=filled_in(before.tagger, unlabelled, config.tag_column))
         plan = TeacherPlan(self.processes, None if self.output is None else self._parts, self.report)
         training = begun(config, train, dev, taught, plan, knowledge).prepare()
         config = training.config
@@ -164,6 +170,22 @@ class Session:
             training.resume(self._checkpoint)
             self.report(f"going on after epoch {training.epoch}")
         return training
+
+    def _texts(self) -> list[str]:
+        """Return the files of unlabelled sentences that hold raw text."""
+        texts = [file for file in self.config.unlabelled if is_text(file)]
+        if texts and not self.pipeline:
+            raise ConfigError(
+                f"{texts[0]}: raw text, which only a pipeline splits and tags (--pipeline); otherwise unlabelled "
+                "sentences should be in CoNLL-U"
+            )
+        return texts
+
+    def _silver(self, texts: Sequence[str], tokenizer: Tokenizer) -> list[Sentence]:
+        """Return as many sentences of the texts as go with the training data."""
+        if not texts:
+            return []
+        return silver_sentences(texts, tokenizer, words_for(sum(map(len, self.train))), self.config.seed)
 
     def _prepared(self, knowledge: Knowledge | None) -> Prepared:
         """Learn what comes before the parser, except for what is already finished."""

@@ -68,13 +68,19 @@ class Taught:
         return text
 
     @classmethod
-    def named_in(cls, config: Config, unlabelled: Sequence[Sentence] | None = None) -> Taught:
-        """Read what the choices name: models of teachers, if these are not to be trained, and sentences."""
+    def named_in(
+        cls, config: Config, unlabelled: Sequence[Sentence] | None = None, *, texts: Sequence[str] = ()
+    ) -> Taught:
+        """Read what the choices name: models of teachers, if these are not to be trained, and sentences.
+
+        ``texts`` are those files of unlabelled sentences that hold raw text, and are read elsewhere.
+        """
         teachers = [Teacher.of(path, _bytes_of(path)) for path in config.distil_from]
+        files = [file for file in config.unlabelled if file not in texts]
         if unlabelled is None:
-            unlabelled = list(sentences_from(config.unlabelled, trees=False))
-        if config.unlabelled and not unlabelled:
-            raise ConfigError(f"{', '.join(config.unlabelled)}: there is no sentence; unlabelled data should have some")
+            unlabelled = list(sentences_from(files, trees=False))
+        if files and not unlabelled:
+            raise ConfigError(f"{', '.join(files)}: there is no sentence; unlabelled data should have some")
         return cls(teachers, unlabelled)
 
 

@@ -41,6 +41,7 @@ from tanglewood.treebank.sentence import Sentence
 
 KEPT = np.float16  # the numbers of vectors and probabilities that are kept
 TINY = np.float32(1e-9)
+GOLD_FROM = 0.85  # share of the epochs after which sentences without gold trees are left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +250,8 @@ class StudentLearner(NetworkLearner):
                 )
         if isinstance(self._moves, StudentTrainer):
             self._moves.explores = oracle.explores
+        if self._epochs >= GOLD_FROM * self.options.epochs:  # it ends with what is known to be right
+            examples = [example for example in examples if example.heads] or examples
         return NetworkLearner.epoch(self, examples, oracle)
 
     def _learn(self, examples: Sequence[Example], oracle: Oracle) -> None:
