@@ -8,6 +8,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from exhaustive import COMPILED
 from tanglewood.errors import ConfigError, FormatError
 from tanglewood.ml.file_lexicon import SPREAD, lexicon_of, principal_components
 from tanglewood.ml.lexicon import LEVELS, Lexicon
@@ -389,6 +390,7 @@ def test_a_lexicon_with_subwords_survives_its_file_and_pickling(read):
     assert not lexicon.same_as(None)
 
 
+@pytest.mark.skipif(not COMPILED, reason="so many words take long when interpreted")
 def test_fifty_thousand_words_of_64_numbers_take_less_than_five_megabytes(read):
     from tanglewood.store import dump_model
 

@@ -137,11 +137,11 @@ class Session:
         """Return the training run of the parser, prepared, and at the epoch where it continues."""
         config, train, dev = self.config, self.train, self.dev
         taught = Taught.named_in(config, self.unlabelled) if config.distils else Taught()  # maybe from the parts
+        knowledge = knowledge_for(config, train, self.report)
         if self.output is not None and not self.resume:
             self._checkpoint.unlink(missing_ok=True)
             if self.has_parts:
                 rmtree(self._parts)
-        knowledge = knowledge_for(config, train, self.report)
         if self.pipeline or config.tag_column:
             if taught.teachers:
                 askable(Training(config, train, dev, taught=taught))  # the unsuitable are refused before taggers learn
