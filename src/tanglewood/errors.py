@@ -48,7 +48,7 @@ class LocatedError(TanglewoodError, ValueError):
 
 
 class FormatError(LocatedError):
-    """The file is not well-formed CoNLL-U or CoNLL-X."""
+    """The file is not well-formed CoNLL-U or CoNLL-X, or no file of vectors."""
 
 
 class WordsDifferError(FormatError):

@@ -8,6 +8,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from exhaustive import COMPILED
 from tanglewood.errors import ConfigError, FormatError
 from tanglewood.ml.file_lexicon import SPREAD, lexicon_of, principal_components
 from tanglewood.ml.lexicon import LEVELS, Lexicon
@@ -184,6 +185,7 @@ DAMAGED = {
     "narrow": (b"5 0\n", r":1: vectors should have"),
     "too few values": (TEXT.replace(b"3 4", b"3"), r":3: the line has 1 value after the word, not 2"),
     "too many values": (TEXT.replace(b"3 4", b"3 4 5"), r":3: the line has 3 values after the word, not 2"),
+    "too few at once": (b"2 30\nta 1 2\nwug 3 4\n", r":2: the line has 2 values after the word, not 30"),
     "no value": (TEXT.replace(b" 3 4", b""), r":3: the line has 0 values after the word"),
     "a word for a number": (TEXT.replace(b"3 4", b"3 x"), r":3: 'x' is not a number"),
     "nan": (TEXT.replace(b"3 4", b"3 nan"), r":3: 'nan' is not a finite number"),
@@ -389,6 +391,7 @@ def test_a_lexicon_with_subwords_survives_its_file_and_pickling(read):
     assert not lexicon.same_as(None)
 
 
+@pytest.mark.skipif(not COMPILED, reason="so many words take long when interpreted")
 def test_fifty_thousand_words_of_64_numbers_take_less_than_five_megabytes(read):
     from tanglewood.store import dump_model
 

@@ -260,6 +260,16 @@ def test_a_resumed_run_ends_with_the_same_bytes_and_another_file_is_refused(file
     assert (files / "model.tw").read_bytes() == wanted
 
 
+def test_a_wrong_file_does_not_cost_what_an_interrupted_run_has_left(files, monkeypatch):
+    with monkeypatch.context() as patch:
+        interrupt(patch, NetworkLearner, 2)
+        with pytest.raises(KeyboardInterrupt):
+            train(epochs=2, output="model.tw")
+    with pytest.raises(FileNotFoundError):
+        train(epochs=2, output="model.tw", vectors="none.vec")
+    assert Path("model.tw.training").exists()
+
+
 def test_finished_taggers_of_other_vectors_are_refused(files, monkeypatch):
     choices = {"vectors": "plain.vec", "pipeline": True, "folds": 2, "output": "model.tw"}
     with monkeypatch.context() as patch:

@@ -1,5 +1,6 @@
 cimport cython
 
+cdef unsigned int ABOVE
 cdef unsigned long long MASK32, MASK64, FIRST, SECOND, LAST_FIRST, LAST_SECOND
 
 @cython.final

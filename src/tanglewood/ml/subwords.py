@@ -16,6 +16,7 @@ LONGEST_PIECE = 64  # letters
 MOST_BUCKETS = (1 << 31) - 1
 MOST_HASHES = 4  # of a piece, in floret
 MOST_SEED = (1 << 32) - 1
+ABOVE = 0xFFFFFF00  # the bits above a byte
 MASK32, MASK64 = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
 # Of MurmurHash3. They have names, and so C types, since Cython takes such large numbers for Python objects.
 FIRST, SECOND = 0x87C37B91114253D5, 0x4CF5AD432745937F
@@ -171,7 +172,9 @@ def fill_fasttext(found: array[int], data: bytes, size: int, least: int, most: i
             first = place
             while place < size and (place == first or data[place] & 0xC0 == 0x80):
                 byte = data[place]
-                value ^= byte | 0xFFFFFF00 if byte > 127 else byte
+                value ^= byte
+                if byte > 127:
+                    value ^= ABOVE
                 value = value * 16777619 & MASK32
                 place += 1
             letters += 1

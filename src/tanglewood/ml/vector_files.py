@@ -81,7 +81,10 @@ def _is_text(source: Source, dim: int) -> bool:
     """Whether what follows the first line is text: then the numbers after the first word can be read."""
     beginning = source.ahead(MOST_WORD + 4 * dim).lstrip(b"\n")
     numbers = beginning.replace(b"\t", b" ").partition(b" ")[2][: 4 * dim].partition(b"\n")[0]
-    return len(numbers) >= min(2 * dim - 1, 4 * dim) and PRINTABLE.issuperset(numbers)
+    if not PRINTABLE.issuperset(numbers):
+        return False
+    fields = numbers.split()
+    return len(numbers) >= 2 * dim - 1 or (bool(fields) and all(map(is_number, fields)))  # the latter if some lack
 
 
 class _Gathered:

@@ -142,11 +142,11 @@ class Session:
         taught = Taught()
         if config.distils:
             taught = Taught.named_in(config, self.unlabelled, texts=texts)  # maybe from the parts
+        knowledge = knowledge_for(config, train, self.report)
         if self.output is not None and not self.resume:
             self._checkpoint.unlink(missing_ok=True)
             if self.has_parts:
                 rmtree(self._parts)
-        knowledge = knowledge_for(config, train, self.report)
         if self.pipeline or config.tag_column:
             if taught.teachers:
                 askable(Training(config, train, dev, taught=taught))  # the unsuitable are refused before taggers learn
