@@ -45,11 +45,11 @@ from tanglewood.text.tagger import BIAS, cross_entropy
 EMBEDDED = {"lower": 48, "form": 24, "short_shape": 16, "last": 16, "affixes": 24}
 LEAST = {"lower": 2, "form": 2, "affixes": 2}  # fewest occurrences of what is kept
 SPARSE = tuple(f"embed.{feature}" for feature in EMBEDDED)
-SIZES = (96, 48, 2)  # of the vectors of words, of the outputs of LSTMs, and the number of layers
+SIZES = (128, 64, 2)  # of the vectors of words, of the outputs of LSTMs, and the number of layers
 EDGE = untagged("\u00b6")  # stands before and after a paragraph
-WINDOW, MARGIN = 8, 12  # tokens that are decided together, and those that are seen to either side of them
+WINDOW, MARGIN = 4, 10  # tokens that are decided together, and those that are seen to either side of them
 ROOM = WINDOW + MARGIN  # how far the scores of a token look ahead
-MOST = 0.7  # how much its opinion may add to the score of the linear classifier, or take away
+MOST = 0.6  # how much its opinion may add to the score of the linear classifier, or take away
 MOST_LETTERS = 24  # of a token that are looked at
 SETTINGS: Shape = {"vocabulary": dict, "weight": REAL}
 

@@ -49,7 +49,7 @@ TABLES = ("cuts", "stops", "splits")  # in the order of the kinds that a Teacher
 TITLES = hashes_of(("prof", "dr", "mr", "mrs", "ms", "rev", "hon", "capt", "sgt", "lt", "gov", "sra", "mme", "mlle"))
 RULES = {"model": 0, "punctuation": 1, "blank-lines": 2}  # what ends sentences, by its number in sentences_core
 PIECE = 1 << 16  # characters after which a stream looks for a place to cut
-ROOM = 20  # how many tokens the network looks ahead, as in borders.py, which is loaded when it is needed
+ROOM = 14  # how many tokens the network looks ahead, as in borders.py, which is loaded when it is needed
 SETTINGS: Shape = {  # of a model
     "joins": bool,
     "lines": bool,
