@@ -78,7 +78,7 @@ def test_what_is_known_is_told(files):
     assert known.sha256 == sha256_of("plain.vec")
     assert heard == [
         "plain.vec: vectors of 15 of 31 words are kept; 12 numbers each, reduced to 4; 100.0% of the words of the "
-        "training data have one"
+        "training data have a vector"
     ]
 
 
