@@ -22,7 +22,7 @@ from tanglewood.training.loop import Training
 from tanglewood.treebank.conllu import read
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tanglewood.core.state import State
     from tanglewood.core.system import TransitionSystem
@@ -99,6 +99,22 @@ def toy_sentences(n: int, seed: int = 1) -> list[Sentence]:
 def small_network(patch: pytest.MonkeyPatch) -> None:
     """Make the network small, for as long as the patch holds."""
     patch.setattr("tanglewood.learners.network.learner.Sizes", lambda **given: replace(SMALL, **given))
+
+
+class Recorder:
+    """Stands in for Adam: keeps the gradients instead of following them."""
+
+    def __init__(self, parameters: Mapping[str, np.ndarray]) -> None:
+        self.gradients = {name: np.zeros(value.shape) for name, value in parameters.items()}
+
+    def begin(self, rate: float) -> None:
+        pass
+
+    def update(self, name: str, gradient: np.ndarray) -> None:
+        self.gradients[name] += gradient
+
+    def update_rows(self, name: str, numbers: np.ndarray, gradients: np.ndarray) -> None:
+        np.add.at(self.gradients[name], numbers, gradients)
 
 
 def train_parser(sentences: Sequence[Sentence], dev: Sequence[Sentence] = (), **choices: object) -> Parser:

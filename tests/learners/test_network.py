@@ -19,27 +19,11 @@ from tanglewood.ml.kernels import kernels_for
 from tanglewood.ml.products import Rounded
 from tanglewood.ml.words import words_of
 from tanglewood.systems import make_system
-from toy import Views, hidden_layer, log_softmax, toy_sentences
+from toy import Recorder, Views, hidden_layer, log_softmax, toy_sentences
 
 TINY = {"lower": 3, "lemma": 2, "upos": 2, "xpos": 2, "feats": 3, "affixes": 2}
 NO_DROPOUT = {"drop_input": 0.0, "drop_context": 0.0, "drop_hidden": 0.0, "drop_form": 0.0, "drop_lemma": 0.0}
 LENGTHS = [3, 1, 5, 5, 2]
-
-
-class Recorder:
-    """Stands in for Adam: keeps the gradients instead of following them."""
-
-    def __init__(self, parameters):
-        self.gradients = {name: np.zeros(value.shape) for name, value in parameters.items()}
-
-    def begin(self, rate):
-        pass
-
-    def update(self, name, gradient):
-        self.gradients[name] += gradient
-
-    def update_rows(self, name, numbers, gradients):
-        np.add.at(self.gradients[name], numbers, gradients)
 
 
 class Twin:

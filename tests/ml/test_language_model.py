@@ -10,7 +10,7 @@ from tanglewood.errors import ConfigError
 from tanglewood.ml import language_model
 from tanglewood.ml.encoder import EMBED
 from tanglewood.ml.language_model import KNOWN, LanguageModel, LanguageOptions, Text, Types, batches
-from toy import toy_sentences
+from toy import Recorder, toy_sentences
 
 OPTIONS = LanguageOptions(words=2_000, forms=30, predicted=8, samples=5, batch_words=40, drop_input=0.0, drop_form=0.0)
 
@@ -29,22 +29,6 @@ def toy_raw():
         starts.append(len(tokens))
     counts = np.bincount(tokens, minlength=len(numbers) + 2).astype(np.int64)
     return Text(list(numbers), counts, np.array(tokens, np.int32), np.array(starts, np.int64))
-
-
-class Recorder:
-    """Stands in for Adam: keeps the gradients instead of following them."""
-
-    def __init__(self, parameters):
-        self.gradients = {name: np.zeros(value.shape) for name, value in parameters.items()}
-
-    def begin(self, rate):
-        pass
-
-    def update(self, name, gradient):
-        self.gradients[name] += gradient
-
-    def update_rows(self, name, numbers, gradients):
-        np.add.at(self.gradients[name], numbers, gradients)
 
 
 def sigmoid(x):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,6 +84,24 @@ class Adam:
         kept = (self.decay ** (until - self.touched[name][rows])).astype(np.float32)[:, None]
         value = self.parameters[name][rows]
         self.averaged[name][rows] = value + kept * (self.averaged[name][rows] - value)
+
+    def state(self, sparse: tuple[str, ...]) -> dict[str, Any]:
+        """Return all arrays that learning depends on, parameters included; steps are counted in ``steps``."""
+        arrays = {
+            f"{group}/{name}": value for group, values in self._groups().items() for name, value in values.items()
+        }
+        return arrays | {f"touched/{name}": self.touched[name] for name in sparse}
+
+    def restore(self, arrays: Mapping[str, Any], steps: int) -> None:
+        """Go back to what `state` returned."""
+        for group, values in {**self._groups(), "touched": self.touched}.items():
+            for name, value in values.items():
+                if f"{group}/{name}" in arrays:
+                    value[...] = np.asarray(arrays[f"{group}/{name}"])
+        self.steps = steps
+
+    def _groups(self) -> dict[str, Mapping[str, Any]]:
+        return {"value": self.parameters, "first": self.first, "second": self.second, "averaged": self.averaged}
 
     def average(self, sparse: tuple[str, ...]) -> dict[str, Floats]:
         """Return the averaged parameters as of now."""

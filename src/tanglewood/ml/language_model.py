@@ -236,26 +236,11 @@ class LanguageModel:
 
     def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return everything that learning depends on."""
-        adam = self._adam
-        groups = {"value": self._parameters, "first": adam.first, "second": adam.second, "averaged": adam.averaged}
-        arrays: dict[str, Any] = {f"{group}/{k}": v for group, values in groups.items() for k, v in values.items()}
-        arrays |= {f"touched/{name}": adam.touched[name] for name in self._sparse}
-        return arrays, {"steps": adam.steps, "rng": self._rng.bit_generator.state}
+        return self._adam.state(self._sparse), {"steps": self._adam.steps, "rng": self._rng.bit_generator.state}
 
     def restore(self, arrays: Mapping[str, memoryview], data: Mapping[str, Any]) -> None:
         """Go back to what `state` returned."""
-        adam = self._adam
-        groups: dict[str, Mapping[str, Any]] = {
-            "value": self._parameters,
-            "first": adam.first,
-            "second": adam.second,
-            "averaged": adam.averaged,
-            "touched": {name: adam.touched[name] for name in self._sparse},
-        }
-        for group, values in groups.items():
-            for name, value in values.items():
-                value[...] = np.asarray(arrays[f"{group}/{name}"])
-        adam.steps = data["steps"]
+        self._adam.restore(arrays, data["steps"])
         self._rng.bit_generator.state = data["rng"]
 
 

@@ -455,13 +455,10 @@ class NetworkLearner:
 
     def state(self) -> tuple[Mapping[str, Any], dict[str, Any]]:
         """Return everything that learning depends on."""
-        adam = self._adam
-        groups = {"value": self._parameters, "first": adam.first, "second": adam.second, "averaged": adam.averaged}
-        arrays: dict[str, Any] = {f"{group}/{k}": v for group, values in groups.items() for k, v in values.items()}
-        arrays |= {f"touched/{name}": adam.touched[name] for name in self._sparse}
+        arrays = self._adam.state(self._sparse)
         data = {
             "epochs": self._epochs,
-            "steps": adam.steps,
+            "steps": self._adam.steps,
             "rng": self._rng.bit_generator.state,
         }
         if self._moves is not None:
@@ -470,19 +467,8 @@ class NetworkLearner:
 
     def restore(self, arrays: Mapping[str, memoryview], data: Mapping[str, Any]) -> None:
         """Go back to what `state` returned."""
-        adam = self._adam
-        groups: dict[str, Mapping[str, Any]] = {
-            "value": self._parameters,
-            "first": adam.first,
-            "second": adam.second,
-            "averaged": adam.averaged,
-        }
-        for group, values in {**groups, "touched": adam.touched}.items():
-            for name, value in values.items():
-                if f"{group}/{name}" in arrays:
-                    value[...] = np.asarray(arrays[f"{group}/{name}"])
         self._epochs = data["epochs"]
-        adam.steps = data["steps"]
+        self._adam.restore(arrays, data["steps"])
         self._rng.bit_generator.state = data["rng"]
         if self._moves is not None:
             self._moves.rng = data["trainer"]
