@@ -140,7 +140,7 @@ def run(
     processes: int = 1,
     progress: Callable[[Tally], object] = lambda _: None,
 ) -> Tally:
-    """Try inputs until there were so many, or so many seconds are over."""
+    """Try inputs until there were so many, or so many seconds are over, or Ctrl-C is pressed."""
     tally = Tally()
     end = time.monotonic() + seconds
     children = [
@@ -154,6 +154,8 @@ def run(
                 for number, outcome in child.finished():
                     tally.add(number, outcome)
             progress(tally)
+    except KeyboardInterrupt:
+        pass  # what was tried counts
     finally:
         for child in children:
             child.stop()
@@ -212,6 +214,7 @@ class _Child:
     def _work(self, sending: Connection) -> None:
         os.dup2(os.open(self._errors, os.O_CREAT | os.O_WRONLY | os.O_TRUNC), 2)
         warnings.simplefilter("ignore")
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C on a terminal is for the parent
         if not SANITIZED:  # a sanitizer reserves terabytes of addresses, and reports crashes itself
             faulthandler.enable(2)
             used = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()

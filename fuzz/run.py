@@ -23,6 +23,7 @@ from engine import ACCEPTED, Tally, Target, made, outcome_of, run, shrunk  # noq
 from targets import TARGETS, target_class  # noqa: E402
 
 COUNT = 1000
+QUIET = 60.0  # seconds between lines that say how it goes, where there is no terminal
 
 
 def arguments() -> argparse.Namespace:
@@ -36,6 +37,7 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="default 1")
     parser.add_argument("--processes", type=int, default=1, metavar="J", help="inputs tried at once (default 1)")
+    parser.add_argument("--first", type=int, default=0, metavar="NUMBER", help="begin with this input (default 0)")
     parser.add_argument("--only", type=int, metavar="NUMBER", help="the one input with this number")
     parser.add_argument("--input", type=Path, metavar="FILE", help="the one input in this file")
     parser.add_argument(
@@ -72,21 +74,29 @@ def tried(name: str, target: Target, args: argparse.Namespace) -> int:
     """Try many inputs of a target, report on them, save what fails, and return how many do."""
     began = time.monotonic()
 
+    on_terminal = sys.stderr.isatty()
+    told = began
+
     def progress(tally: Tally) -> None:
-        spent = time.monotonic() - began
+        nonlocal told
+        now = time.monotonic()
+        if not on_terminal and now - told < QUIET:
+            return
+        told = now
         failed = sum(len(failure.numbers) for failure in tally.failures.values())
-        print(f"\r{name}: {tally.inputs} inputs, {failed} failed, {spent:.0f} s ", end="", file=sys.stderr, flush=True)
+        text = f"{name}: {tally.inputs} inputs, {failed} failed, {now - began:.0f} s"
+        print(f"\r{text} " if on_terminal else text, end="" if on_terminal else "\n", file=sys.stderr, flush=True)
 
     tally = run(
         target,
         args.seed,
-        first=args.only or 0,
+        first=args.first if args.only is None else args.only,
         inputs=1 if args.only is not None else args.count or (sys.maxsize if args.minutes else COUNT),
         seconds=60 * args.minutes if args.minutes else float("inf"),
         processes=args.processes if args.only is None else 1,
-        progress=progress if sys.stderr.isatty() else lambda _: None,
+        progress=progress,
     )
-    if sys.stderr.isatty():
+    if on_terminal:
         print(file=sys.stderr)
     return report(name, target, tally, args)
 

@@ -18,8 +18,10 @@ ROOT = Path(__file__).resolve().parents[1]
 LIB = ROOT / "build" / "sanitized" / "lib"
 TESTS = ("core", "systems", "decoders", "learners", "ml", "transforms", "treebank", "text", "measure", "test_parser.py")
 OPTIONS = {
-    # Python frees little at its end, and a report of each of those leaks would hide everything else.
-    "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1:allocator_may_return_null=1:max_allocation_size_mb=4096",
+    # Python frees little at its end, and a report of each of those leaks would hide everything else. A short memory of
+    # what was freed, and of who asked for it, takes a quarter off the time.
+    "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1:allocator_may_return_null=1:max_allocation_size_mb=4096"
+    ":malloc_context_size=1:quarantine_size_mb=16",
     "UBSAN_OPTIONS": "halt_on_error=1:abort_on_error=1:print_stacktrace=1",
     "PYTHONMALLOC": "malloc",  # otherwise Python's own blocks hide what is read beyond their ends
 }

@@ -98,6 +98,19 @@ def test_what_becomes_of_each_input_is_counted_whatever_the_others_do(clumsy):
         assert sorted(failure.numbers) == [number for number, other in enumerate(wanted) if other == data]
 
 
+def test_what_was_tried_before_an_interruption_counts_and_a_run_can_go_on_there(clumsy):
+    def interrupt(tally):
+        if tally.inputs >= 10:
+            raise KeyboardInterrupt
+
+    tally = engine.run(clumsy, 1, inputs=40, processes=2, progress=interrupt)
+    assert 10 <= tally.inputs < 40
+    rest = engine.run(clumsy, 1, first=38, inputs=2)
+    wanted = [engine.made(clumsy, 1, number).data for number in (38, 39)]
+    assert rest.inputs == 2
+    assert sum(rest.outcomes.values()) == sum(data in (b"fine", b"refused") for data in wanted)
+
+
 def test_what_fails_is_made_smaller(clumsy):
     failure = engine.outcome_of(clumsy, b"dies")
     assert engine.shrunk(clumsy, b"this dies of something", failure.name) == b"dies"
