@@ -1,28 +1,29 @@
 """Accuracy and speed of the plain commands on any number of treebanks: the tables of docs/training.md.
 
     python bench/accuracy.py TREEBANK_DIR... [--learner network|linear] [--searches "vote; vote, beam 8"]
-                             [--distil 5] [--seeds 1,2,3] [--part test]
+                             [--distil 5] [--name NAME --train "OPTIONS"] [--seeds 1,2,3] [--part test]
 
-Each folder holds train.conllu, dev.conllu and test.conllu. Every treebank is trained once a seed with all defaults; the
-table has the mean over the seeds, and the smallest and largest of them behind it. Models and scores are kept in --work
-DIR: a run that was stopped goes on where it was, and what is finished is not done again. Crossing arcs are the
-non-projective ones, without labels. Words a second are of CPU time, start-up left out, the best of --rounds; seconds of
-training are CPU time of all processes, teachers included.
+Each folder holds train.conllu, dev.conllu and test.conllu. Every treebank is trained once a seed with all defaults, but
+for --learner, --distil and the OPTIONS of train, with which models are kept under NAME; the table has the mean over the
+seeds, and the smallest and largest of them behind it. Models and scores are kept in --work DIR: a run that was stopped
+goes on where it was, and what is finished is not done again. Crossing arcs are the non-projective ones, without labels.
+Words a second are of CPU time, start-up left out, the best of --rounds; seconds of training are CPU time of all
+processes, teachers included.
 """
 
 import argparse
 import json
 import resource
+import shlex
 import sys
 import tempfile
 from pathlib import Path
-from statistics import mean
 
 from tanglewood import read
 from tanglewood.cli import main as tanglewood
 from tanglewood.cli.common import use_one_matrix_thread
 from tanglewood.measure.scores import evaluate
-from timing import SEARCHES, least_cpu, print_markdown, searches_named
+from timing import SEARCHES, least_cpu, print_markdown, searches_named, spread
 
 SCORES = {  # and how many decimals they have
     "las": ("LAS", 2),
@@ -51,7 +52,7 @@ def cpu_seconds() -> float:
 
 def model_of(treebank: Path, seed: int, args: argparse.Namespace) -> Path:
     """The model of one treebank and seed, trained if it is not kept; the CPU time that took lies beside it."""
-    folder = args.work / (f"{args.learner}-distil{args.distil}" if args.distil else args.learner)
+    folder = args.work / (args.name or (f"{args.learner}-distil{args.distil}" if args.distil else args.learner))
     folder.mkdir(parents=True, exist_ok=True)
     model = folder / f"{treebank.resolve().name}.{seed}.tw"
     if not model.exists() or Path(f"{model}.training").exists():
@@ -60,7 +61,7 @@ def model_of(treebank: Path, seed: int, args: argparse.Namespace) -> Path:
         before = cpu_seconds()
         train, dev = treebank / "train.conllu", treebank / "dev.conllu"
         distil = ["--distil", args.distil] if args.distil else []
-        options = ["--learner", args.learner, "--seed", seed, "-j", args.processes, *distil]
+        options = ["--learner", args.learner, "--seed", seed, "-j", args.processes, *distil, *shlex.split(args.train)]
         run("train", train, "--dev", dev, *options, "-o", model, "--resume")
         if not resumed:  # otherwise what was spent before is not known
             model.with_suffix(".seconds").write_text(str(cpu_seconds() - before))
@@ -91,18 +92,14 @@ def speed_of(model: Path, file: Path, search: str, rounds: int) -> float:
     return words / seconds
 
 
-def spread(values: list[float], decimals: int) -> str:
-    """Mean, and the range in brackets if there is one."""
-    text = f"{mean(values):,.{decimals}f}"
-    return text if len(values) == 1 else f"{text} ({min(values):,.{decimals}f}-{max(values):,.{decimals}f})"
-
-
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("treebanks", type=Path, nargs="+", metavar="TREEBANK_DIR")
     parser.add_argument("--learner", choices=("network", "linear"), default="network")
     parser.add_argument("--distil", type=int, default=0, metavar="N", help="learn from so many teachers (default 0)")
+    parser.add_argument("--train", default="", metavar="OPTIONS", help='more options of train: "--pretrained x.pre.tw"')
+    parser.add_argument("--name", default="", metavar="NAME", help="of the folder of their models")
     parser.add_argument(
         "--searches", default="vote; vote, beam 8", metavar="A; B; ...", help=f"of {'; '.join(SEARCHES)}"
     )
@@ -118,6 +115,8 @@ def main() -> None:
         help="where models are kept (default: tanglewood-accuracy in the temporary folder)",
     )
     args = parser.parse_args()
+    if args.train and not args.name:
+        parser.error("--train needs a --name under which models are kept")
     searches = searches_named(args.searches)
     use_one_matrix_thread()
     rows = []

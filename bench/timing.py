@@ -1,7 +1,8 @@
-"""What the benchmarks share: the least CPU time of some work, and Markdown tables."""
+"""What the benchmarks share: the least CPU time of some work, searches by name, and Markdown tables."""
 
 import time
 from collections.abc import Callable, Sequence
+from statistics import mean
 from typing import TypeVar
 
 Result = TypeVar("Result")
@@ -42,3 +43,9 @@ def searches_named(text: str) -> list[str]:
         if name not in SEARCHES:
             raise SystemExit(f"unknown search {name!r}; choose from {'; '.join(SEARCHES)}")
     return names
+
+
+def spread(values: list[float], decimals: int) -> str:
+    """Mean, and the range in brackets if there is one."""
+    text = f"{mean(values):,.{decimals}f}"
+    return text if len(values) == 1 else f"{text} ({min(values):,.{decimals}f}-{max(values):,.{decimals}f})"

@@ -57,12 +57,15 @@ def test_sentences_are_scored_without_a_parser(tmp_path):
 def test_text_is_scored_by_the_official_evaluation(tmp_path):
     for part, seed in (("train", 1), ("dev", 2)):
         (tmp_path / f"{part}.conllu").write_text(toy_text(12, seed=seed))
-    found = run("text.py", tmp_path, "--beams", 1, "--work", tmp_path / "work")
+    command = ["text.py", tmp_path, "--searches", "greedy", "--rounds", 1, "--work", tmp_path / "work"]
+    command += ["--name", "short", "--train", "--epochs 2"]
+    found = run(*command)
     row = found.stdout.splitlines()[2].strip("| ").split(" | ")
     assert row[:2] == [tmp_path.name, "greedy"]
     assert all(0 <= float(figure) <= 100 for figure in row[2:-1])
     assert float(row[2]) > 90  # tokens of a toy language
-    assert (tmp_path / "work" / f"{tmp_path.name}.tw").exists()
+    assert (tmp_path / "work" / "short" / f"{tmp_path.name}.1.tw").exists()
+    assert run(*command).stdout == found.stdout  # kept
 
 
 def test_every_system_is_trained_measured_and_kept(tmp_path):
