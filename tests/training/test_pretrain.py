@@ -140,7 +140,8 @@ def test_the_command_tells_how_it_goes_and_errors_are_one_line(text, tmp_path, c
     settings = [word for name, value in SMALL.items() for word in ("--set", f"{name}={value}")]
     assert main(["pretrain", str(text), "-o", str(out), *settings, "--words", "3000"]) == 0
     lines = capsys.readouterr().err.splitlines()
-    assert "sentences are held out" in lines[0]
+    assert lines[0] == f"reading {text}"
+    assert "sentences are held out" in lines[1]
     assert "perplexity" in lines[-2]
     assert lines[-2].endswith("0:00 left")
     assert lines[-1].startswith(str(out))

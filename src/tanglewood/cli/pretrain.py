@@ -62,10 +62,12 @@ def run(args: argparse.Namespace) -> int:
 
     chosen = dict(read_config(None, args.set).settings)
     chosen |= {name: getattr(args, name) for name in ("words", "latin") if getattr(args, name) is not None}
+    options = options_from(chosen)
+    print(f"reading {one_line(', '.join(args.files))}", file=sys.stderr)
     session = Pretraining(
         args.files,
         args.output,
-        options=options_from(chosen),
+        options=options,
         tokenizer=args.tokenizer,
         device=args.device,
         seed=args.seed,
