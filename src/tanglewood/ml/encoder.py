@@ -144,7 +144,7 @@ def random_batches(lengths: Sequence[int], words: int, rng: np.random.Generator)
 
 def count_layers(parameters: Mapping[str, Any]) -> int:
     """Return how many LSTM layers these parameters make up."""
-    return sum(name.endswith(".forward.recurrent") for name in parameters)
+    return len({name.partition(".")[0] for name in parameters if name.startswith("lstm")})
 
 
 @dataclass(slots=True)
