@@ -7,7 +7,7 @@ from io import BytesIO
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from raw_texts import row, treebank
@@ -94,6 +94,8 @@ def test_every_character_but_white_space_is_in_one_token_in_order(text):
 
 
 @given(texts)
+@example("\n-")  # what looks like an item of a list, and has nothing after it
+@example("\n1.")
 @settings(max_examples=100, deadline=None)
 def test_a_blank_line_ends_a_sentence_and_nothing_goes_over_it(text):
     whole = f"We{text}\n\nHill"

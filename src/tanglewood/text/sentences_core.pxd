@@ -30,6 +30,7 @@ cdef class SentenceScanner:
     cdef void _keep_with_item(self, int k, int start) noexcept nogil
     @cython.locals(size=int, code=int, which=int)
     cdef int _list_item(self, int i) noexcept nogil
+    cdef bint _space_follows(self, int i) noexcept nogil
     @cython.locals(low=int, high=int, middle=int)
     cdef bint _is_common(self, unsigned int small) noexcept nogil
     @cython.locals(

@@ -166,16 +166,22 @@ class SentenceScanner:
         if code in (0x2022, 0x2023, 0x25AA, 0x25E6, 0x25CF, 0xB7):
             return BULLET
         if code in (0x2A, 0x2B, 0x2D, 0x2013):  # * + - and a dash
-            return NUMBER if i + 1 < size and self.tokens.characters[i + 1] & CLASS_MASK == 0 else 0
+            return NUMBER if self._space_follows(i) else 0
         which = self.tokens.characters[i] & CLASS_MASK
         i += 1
         if which == DIGIT and i < size and self.tokens.characters[i] & CLASS_MASK == DIGIT:
             i += 1
         elif which not in (LOWER, DIGIT):
             return 0
-        if i + 1 >= size or self.tokens.characters[i + 1] & CLASS_MASK != 0:
+        if i >= size or not self._space_follows(i):
             return 0
         return NUMBER if self.tokens.codes[i] in (0x29, 0x2E) else 0  # ) and a full stop
+
+    def _space_follows(self, i: int) -> bool:
+        """Whether a space comes after a character, in the same line: what comes after a line changes nothing in it."""
+        if i + 1 >= self.tokens.size or self.tokens.codes[i + 1] == NEWLINE:
+            return False
+        return self.tokens.characters[i + 1] & CLASS_MASK == 0
 
     def _is_common(self, small: int) -> bool:
         """Whether the word with this hash in lowercase is often written so."""
