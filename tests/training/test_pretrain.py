@@ -115,6 +115,13 @@ def test_a_checkpoint_of_other_text_is_refused(text, tmp_path):
         run([text], out, resume=True)
 
 
+def test_a_new_run_does_not_leave_the_checkpoint_of_an_old_one(text, tmp_path):
+    old = tmp_path / "x.tw.training"
+    old.write_bytes(b"old")
+    next(Pretraining([text], tmp_path / "x.tw", options=LanguageOptions(**SMALL)).run())
+    assert not old.exists()
+
+
 @pytest.mark.parametrize(
     "damage",
     [
@@ -161,6 +168,8 @@ def test_empty_text_bad_bytes_and_settings_of_other_types_are_errors(tmp_path):
         Pretraining([path])
     with pytest.raises(ConfigError, match="of type int"):
         tw.pretrain(path, tmp_path / "x.tw", words="many")
+    with pytest.raises(ConfigError, match="seed=-1"):
+        tw.pretrain(path, tmp_path / "x.tw", seed=-1)
     with pytest.raises(ConfigError, match="of type bool"):
         tw.pretrain(path, tmp_path / "x.tw", latin=1)
 

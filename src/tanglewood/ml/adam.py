@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import sqrt
 from typing import Any
 
@@ -109,3 +109,19 @@ class Adam:
             self._catch_up(name, slice(None), self.steps)
             self.touched[name][:] = self.steps
         return self.averaged
+
+
+def falling(rate: float, last: float, done: float) -> float:
+    """Return the rate when a share of all is done: it falls evenly, and ``last`` is the share of it at the end."""
+    return rate * (1 - (1 - last) * min(done, 1))
+
+
+def follow(adam: Adam, rows: Iterable[tuple[str, Ints, Floats]], gradients: Mapping[str, Floats]) -> None:
+    """Take a step with the gradients of some rows of embeddings, and then with those of whole parameters.
+
+    The latter may be written while the former come.
+    """
+    for name, numbers, gradient in rows:
+        adam.update_rows(name, numbers, gradient)
+    for name, gradient in gradients.items():
+        adam.update(name, gradient)

@@ -421,6 +421,11 @@ class Encoder:
                 yield name, next(columns), d_feature
 
 
+def unknown_chances(counts: Sequence[int], share: float) -> NDArray[np.float64]:
+    """Return how likely values that occur so often are taken for unknown ones: share / (share + count)."""
+    return np.array([share / (share + count) if share else 0.0 for count in counts])
+
+
 def dropout_mask(rng: np.random.Generator, shape: tuple[int, ...], drop: float) -> Floats:
     """Return what to multiply by: 0 with probability ``drop``, elsewhere as much more than 1 as makes up for that."""
     if drop == 0:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanglewood.errors import ConfigError
-from tanglewood.ml.adam import Adam
+from tanglewood.ml.adam import Adam, falling, follow
 from tanglewood.ml.encoder import EMBED, Batch, Encoder, Floats, Ints, glorot, new_encoder
 from tanglewood.ml.knowledge import Knowledge
 from tanglewood.ml.lexicon import Lexicon, folded
@@ -74,7 +74,7 @@ class Types:
     """What is known about each type of a text: the numbers of its features, and that by which it is predicted."""
 
     values: dict[str, list[str]]  # of each feature, in the order of their numbers, from number 2 on
-    numbers: dict[str, Ints]  # of each type, (types,) or (types, values)
+    numbers: dict[str, Ints]  # of each type: (types, values)
     predicted: Ints  # of each type, or -1
     chances: NDArray[np.float64]  # of drawing each predicted form
 
@@ -84,10 +84,10 @@ class Types:
         values: dict[str, list[str]] = {}
         numbers: dict[str, Ints] = {}
         totals: Mapping[str, int] = {}
-        for feature, least in ((name, MOST_VALUES.get(name, options.forms)) for name in WIDTHS):
+        for feature, most in ((name, MOST_VALUES.get(name, options.forms)) for name in WIDTHS):
             found = [_values_of(feature, form, latin=options.latin) for form in text.types]
             totals = _totals(found, text.counts[2:].tolist())
-            kept = sorted(totals, key=lambda value: (-totals[value], value))[:least]
+            kept = sorted(totals, key=lambda value: (-totals[value], value))[:most]
             values[feature] = kept
             known = {value: number for number, value in enumerate(kept, 2)}
             width = max(FEATURES[feature].several, 1) if feature in FEATURES else 1
@@ -137,7 +137,7 @@ class LanguageModel:
         self.options = options
         self._rng = np.random.default_rng(seed)
         self._parameters = new_parameters(types, self._rng)
-        self._sparse = tuple(name for name in self._parameters if name.startswith(("embed.", "predict.")))
+        self._sparse = tuple(name for name in self._parameters if name.startswith((EMBED, "predict.")))
         self._gradients = {n: np.zeros_like(p) for n, p in self._parameters.items() if n not in self._sparse}
         self._adam = Adam(self._parameters)
         self._encoder = Encoder(self._parameters, types.values)
@@ -146,7 +146,7 @@ class LanguageModel:
     def learn(self, sentences: Sequence[Ints], done: float) -> tuple[float, int]:
         """Learn from a batch, when this share of all is done; return the sum of losses, and of how many words."""
         options = self.options
-        self._adam.begin(options.rate * (1 - (1 - options.last_rate) * min(done, 1)))
+        self._adam.begin(falling(options.rate, options.last_rate, done))
         batch, targets, before, after = self._read(sentences, options.drop_form)
         contexts = self._encoder.forward(batch, self._rng, options.drop_input, 0)
         for gradient in self._gradients.values():
@@ -159,10 +159,7 @@ class LanguageModel:
         d_contexts[before[wanted], :half] += d_seen[:, :half]  # each node is before one word at most, and after one
         inside = after[wanted] >= 0
         d_contexts[after[wanted][inside], half:] += d_seen[inside, half:]
-        for name, numbers, gradients in self._encoder.backward(d_contexts, self._gradients):
-            self._adam.update_rows(name, numbers, gradients)
-        for name, gradient in self._gradients.items():
-            self._adam.update(name, gradient)
+        follow(self._adam, self._encoder.backward(d_contexts, self._gradients), self._gradients)
         return loss, len(wanted)
 
     def _read(self, sentences: Sequence[Ints], drop: float) -> tuple[Batch, Ints, Ints, Ints]:

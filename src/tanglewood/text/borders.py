@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanglewood.checks import REAL, Shape, check_arrays, check_settings
-from tanglewood.ml.adam import Adam
+from tanglewood.ml.adam import Adam, falling, follow
 from tanglewood.ml.contexts import Contexts
 from tanglewood.ml.encoder import (
     OUTPUT,
@@ -33,6 +33,7 @@ from tanglewood.ml.encoder import (
     random_batches,
     rounded,
     sizes_in,
+    unknown_chances,
     unpacked,
 )
 from tanglewood.ml.kernels import kernels_for
@@ -168,9 +169,7 @@ class BorderLearner:
         self._gradients = {name: np.zeros_like(p) for name, p in self._parameters.items() if name not in SPARSE}
         self._adam = Adam(self._parameters)
         self._encoder = Encoder(self._parameters, EMBEDDED)
-        share = options.drop_form
-        counts = self._vocabulary.counts["lower"]
-        self._unknown = np.array([share / (share + count) if share else 0.0 for count in counts])
+        self._unknown = unknown_chances(self._vocabulary.counts["lower"], options.drop_form)
         self._known: dict[Word, Numbers] = {}
         self._epochs = 0
 
@@ -183,7 +182,7 @@ class BorderLearner:
         loss = 0.0
         for number, batch in enumerate(batches):
             done = (self._epochs + number / len(batches)) / options.epochs
-            self._adam.begin(options.rate * (1 - (1 - options.last_rate) * min(done, 1)))
+            self._adam.begin(falling(options.rate, options.last_rate, done))
             some = [(texts[t], begin, end) for t, begin, end in map(windows.__getitem__, batch)]
             loss += self._learn([words[b:e] for (words, _), b, e in some], [truth[b:e] for (_, truth), b, e in some])
         self._epochs += 1
@@ -233,10 +232,7 @@ class BorderLearner:
         scores /= np.float32(len(targets) - len(words))
         self._gradients[BIAS][...] = scores.sum(0)
         d_contexts = self._encoder.output_back(OUTPUT, scores, self._gradients)
-        for name, numbers, gradients in self._encoder.backward(d_contexts, self._gradients):
-            self._adam.update_rows(name, numbers, gradients)
-        for name, gradient in self._gradients.items():
-            self._adam.update(name, gradient)
+        follow(self._adam, self._encoder.backward(d_contexts, self._gradients), self._gradients)
         return loss
 
     def borders(self, weight: float) -> Borders:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tanglewood.checks import FIELD, Layout, Shape, check_arrays, check_settings
 from tanglewood.errors import ConfigError, ModelError
-from tanglewood.ml.adam import Adam
+from tanglewood.ml.adam import Adam, falling, follow
 from tanglewood.ml.contexts import Contexts
 from tanglewood.ml.encoder import (
     EMBED,
@@ -35,6 +35,7 @@ from tanglewood.ml.encoder import (
     random_batches,
     rounded,
     sizes_in,
+    unknown_chances,
     unpacked,
 )
 from tanglewood.ml.kernels import kernels_for
@@ -279,10 +280,7 @@ class TaggerLearner:
         self._adam = Adam(self._parameters)
         self._encoder = Encoder(self._parameters, self.vocabulary.numbers)
         self._sections = _sections(self.classes)
-        share = options.drop_form
-        self._unknown = np.array(
-            [share / (share + count) if share else 0.0 for count in self.vocabulary.counts["lower"]]
-        )
+        self._unknown = unknown_chances(self.vocabulary.counts["lower"], options.drop_form)
         self._known: dict[Word, Numbers] = {}
         self._epochs = 0
 
@@ -293,7 +291,7 @@ class TaggerLearner:
         loss = 0.0
         for number, batch in enumerate(batches):
             done = (self._epochs + number / len(batches)) / options.epochs
-            self._adam.begin(options.rate * (1 - (1 - options.last_rate) * min(done, 1)))
+            self._adam.begin(falling(options.rate, options.last_rate, done))
             loss += self._learn(batch)
         self._epochs += 1
         return loss / sum(map(len, self._words))
@@ -314,10 +312,7 @@ class TaggerLearner:
         scores /= np.float32(len(targets) - len(places))
         self._gradients[BIAS][...] = scores.sum(0)
         d_contexts = self._encoder.output_back(OUTPUT, scores, self._gradients)
-        for name, numbers, gradients in self._encoder.backward(d_contexts, self._gradients):
-            self._adam.update_rows(name, numbers, gradients)
-        for name, gradient in self._gradients.items():
-            self._adam.update(name, gradient)
+        follow(self._adam, self._encoder.backward(d_contexts, self._gradients), self._gradients)
         return loss
 
     def tagger(self) -> Tagger:

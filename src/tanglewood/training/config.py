@@ -147,14 +147,7 @@ class Config:
         """Return the learner's options, checked."""
         learner = self.completed().learner
         kind = student_class(learner, "Options") if self.distils else learner_class(learner, "Options")
-        known = {option.name: option for option in fields(kind)}
-        for name, value in self.settings.items():
-            if name not in known:
-                raise ConfigError(f"the {learner} learner has no setting {name!r}; it has {', '.join(known)}")
-            wanted = type(getattr(kind(), name))
-            if not isinstance(value, int if wanted is int else int | float if wanted is float else wanted):
-                raise ConfigError(f"{name}={value!r}: the setting should be of type {wanted.__name__}")
-        return kind(**self.settings)
+        return options_of(kind, self.settings, f"the {learner} learner")
 
     def as_dict(self) -> dict[str, Any]:
         """Return the choices as plain data; those about teachers and knowledge only if there are any."""
@@ -168,6 +161,19 @@ class Config:
             for name in ("distil", "distil_from", "unlabelled"):
                 del choices[name]
         return choices
+
+
+def options_of(kind: Any, settings: Mapping[str, Any], owner: str) -> Any:  # noqa: ANN401 - a class of options
+    """Return the options of a class with these settings; a ConfigError says which have no such name or type."""
+    known = {option.name: option for option in fields(kind)}
+    for name, value in settings.items():
+        if name not in known:
+            raise ConfigError(f"{owner} has no setting {name!r}; it has {', '.join(known)}")
+        wanted = type(getattr(kind(), name))
+        fits = isinstance(value, int | float if wanted is float else wanted)
+        if not fits or isinstance(value, bool) != (wanted is bool):
+            raise ConfigError(f"{name}={value!r}: the setting should be of type {wanted.__name__}")
+    return kind(**settings)
 
 
 def read_config(path: str | None, overrides: list[str], config: Config | None = None) -> Config:

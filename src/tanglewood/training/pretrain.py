@@ -6,14 +6,14 @@ import hashlib
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from tanglewood.errors import ConfigError, ModelError, given
+from tanglewood.errors import ConfigError, ModelError
 from tanglewood.measure.clock import minutes
 from tanglewood.ml.encoder import Ints
 from tanglewood.ml.knowledge import Knowledge
@@ -21,6 +21,7 @@ from tanglewood.ml.language_model import KNOWN, LanguageModel, LanguageOptions, 
 from tanglewood.ml.threads import one_matrix_thread
 from tanglewood.pipeline import load
 from tanglewood.store import load_model, save_model
+from tanglewood.training.config import options_of
 from tanglewood.training.pretrained import save_knowledge
 from tanglewood.training.raw_text import read_texts
 from tanglewood.training.session import check_output
@@ -85,6 +86,8 @@ class Pretraining:
         resume: bool = False,
     ) -> None:
         check_output(output)
+        if not isinstance(seed, int) or seed < 0:
+            raise ConfigError(f"seed={seed!r}: it should be a whole number, 0 or more")
         self.files = [str(file) for file in files]
         self.output = None if output is None else Path(output)
         self.options = options or LanguageOptions()
@@ -132,6 +135,8 @@ class Pretraining:
         seen = passes = skipped = 0
         if self.resume and self.can_resume:
             seen, passes, skipped = self._restored()
+        elif self.output is not None:
+            self._checkpoint.unlink(missing_ok=True)
         began, begun_at = time.perf_counter(), seen
         told, written = seen, seen
         losses, predicted = 0.0, 0
@@ -213,18 +218,10 @@ def _fingerprint(text: Text) -> str:
     return digest.hexdigest()
 
 
-def options_from(given_options: Mapping[str, Any]) -> LanguageOptions:
+def options_from(settings: Mapping[str, Any]) -> LanguageOptions:
     """Return the options with these names and values, checked."""
-    known = {option.name: option for option in fields(LanguageOptions)}
-    for name, value in given_options.items():
-        if name not in known:
-            raise ConfigError(f"pretraining has no setting {name!r}; it has {', '.join(known)}")
-        wanted = type(getattr(LanguageOptions(), name))
-        if not isinstance(value, int | float if wanted is float else wanted) or isinstance(value, bool) != (
-            wanted is bool
-        ):
-            raise ConfigError(f"{name}={given(value)}: the setting should be of type {wanted.__name__}")
-    return LanguageOptions(**given_options)
+    options: LanguageOptions = options_of(LanguageOptions, settings, "pretraining")
+    return options
 
 
 def pretrain(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tanglewood.errors import ConfigError
+from tanglewood.ml.adam import falling
 from tanglewood.ml.encoder import DIRECTIONS, EMBED, Floats, Ints
 from tanglewood.ml.knowledge import Knowledge
 from tanglewood.ml.language_model import (
@@ -129,7 +130,7 @@ class TorchLanguageModel:
         """Learn from a batch, when this share of all is done; return the sum of losses, and of how many words."""
         options = self.options
         for group in self._adam.param_groups:
-            group["lr"] = options.rate * (1 - (1 - options.last_rate) * min(done, 1))
+            group["lr"] = falling(options.rate, options.last_rate, done)
         loss, words = self._loss(sentences, options.drop_form, options.drop_input)
         if not words:
             return 0.0, 0

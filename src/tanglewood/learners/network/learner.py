@@ -26,7 +26,7 @@ from tanglewood.learners.base import Capabilities, Example, quiet
 from tanglewood.learners.calibration import best_temperature
 from tanglewood.learners.network.arcs import WORDS, ArcHead, ArcTarget, ArcTrainer, NetworkArcs, new_arc_parameters
 from tanglewood.learners.network.core import N_DISTANCES, N_FLAGS, NetworkCore, NetworkTrainer
-from tanglewood.ml.adam import Adam
+from tanglewood.ml.adam import Adam, falling, follow
 from tanglewood.ml.contexts import Contexts
 from tanglewood.ml.encoder import (
     EMBED,
@@ -46,6 +46,7 @@ from tanglewood.ml.encoder import (
     random_batches,
     rounded,
     sizes_in,
+    unknown_chances,
     unpacked,
 )
 from tanglewood.ml.kernels import kernels_for
@@ -332,10 +333,7 @@ class NetworkLearner:
         self._known: dict[Word, Numbers] = {}
         self.tell = quiet
         unseen = {"lower": options.drop_form, "lemma": options.drop_lemma}  # the first two columns of a batch
-        self._unknown = [
-            np.array([share / (share + count) if share else 0.0 for count in vocabulary.counts[field]])
-            for field, share in unseen.items()
-        ]
+        self._unknown = [unknown_chances(vocabulary.counts[field], share) for field, share in unseen.items()]
 
     @classmethod
     def begin(
@@ -373,7 +371,7 @@ class NetworkLearner:
         batches = list(random_batches(lengths, options.batch_words, self._rng))
         for number, batch in enumerate(batches):
             done = (self._epochs + number / len(batches)) / options.epochs
-            self._adam.begin(options.rate * (1 - (1 - options.last_rate) * min(done, 1)))
+            self._adam.begin(falling(options.rate, options.last_rate, done))
             self._learn([examples[index] for index in batch], teacher)
         self._epochs += 1
         loss, decisions = 0.0, 0
@@ -401,10 +399,7 @@ class NetworkLearner:
         if self._arcs is not None:
             d_rows = self._learn_arcs(self._arcs, contexts @ self._parameters[WORDS], batch, examples)
             d_contexts += self._encoder.output_back(WORDS, d_rows, self._gradients)
-        for name, numbers, gradients in self._encoder.backward(d_contexts, self._gradients):
-            self._adam.update_rows(name, numbers, gradients)
-        for name, gradient in self._gradients.items():
-            self._adam.update(name, gradient)
+        follow(self._adam, self._encoder.backward(d_contexts, self._gradients), self._gradients)
 
     def _learn_moves(
         self, trainer: NetworkTrainer, rows: Floats, batch: Batch, examples: Sequence[Example], oracle: Oracle
