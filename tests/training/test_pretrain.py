@@ -115,6 +115,19 @@ def test_a_checkpoint_of_other_text_is_refused(text, tmp_path):
         run([text], out, resume=True)
 
 
+def test_a_full_disk_costs_a_checkpoint_and_no_more(text, tmp_path, monkeypatch):
+    whole, out, told = tmp_path / "whole.tw", tmp_path / "x.tw", []
+    run([text], whole)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(module, "save_model", full)
+    run([text], out, warn=told.append)
+    assert told[0] == f"{out}.training: No space left on device; pretraining goes on without it"
+    assert out.read_bytes() == whole.read_bytes()
+
+
 def test_a_new_run_does_not_leave_the_checkpoint_of_an_old_one(text, tmp_path):
     old = tmp_path / "x.tw.training"
     old.write_bytes(b"old")

@@ -72,6 +72,7 @@ def run(args: argparse.Namespace) -> int:
         device=args.device,
         seed=args.seed,
         resume=args.resume,
+        warn=lambda text: print(f"warning: {one_line(text)}", file=sys.stderr),
     )
     print(session.in_words(), file=sys.stderr)
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import count
@@ -84,6 +85,7 @@ class Pretraining:
         device: str = "cpu",
         seed: int = 1,
         resume: bool = False,
+        warn: Callable[[str], object] = warnings.warn,
     ) -> None:
         check_output(output)
         if not isinstance(seed, int) or seed < 0:
@@ -94,6 +96,7 @@ class Pretraining:
         self.device = device
         self.seed = seed
         self.resume = resume
+        self.warn = warn
         pipeline = None if tokenizer is None else load(None if str(tokenizer) == "bundled" else tokenizer)
         if pipeline is not None and pipeline.tokenizer is None:
             raise ConfigError(f"{tokenizer}: the model has no tokenizer; it should be one of train --pipeline")
@@ -176,7 +179,10 @@ class Pretraining:
             return
         arrays, data = self._learner.state()
         place = {"seen": seen, "passes": passes, "batches": batches_done}
-        save_model(self._checkpoint, arrays, {"pretraining": self.description, "place": place, "learner": data})
+        try:
+            save_model(self._checkpoint, arrays, {"pretraining": self.description, "place": place, "learner": data})
+        except OSError as error:  # such as a full disk: what was learnt is still in memory
+            self.warn(f"{self._checkpoint}: {error.strerror or error}; pretraining goes on without it")
 
     def _restored(self) -> tuple[int, int, int]:
         arrays, kept = load_model(self._checkpoint)
