@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 import tanglewood as tw
 from tanglewood.cli.common import use_one_matrix_thread
@@ -19,6 +20,13 @@ use_one_matrix_thread()  # before NumPy is imported: tests that run side by side
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run the tests marked slow too")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Have the same commit judged by the same examples; new ones are looked for with `--slow` and by the fuzzers."""
+    settings.register_profile("same examples", derandomize=True, database=None)
+    if not config.getoption("--slow"):
+        settings.load_profile("same examples")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -39,8 +39,6 @@ N_TAGS = 3
 quick = settings(
     max_examples=100 if COMPILED else 25,
     deadline=None,
-    database=None,
-    derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
 

@@ -101,7 +101,7 @@ def test_a_tree_is_claimed_exactly_if_the_actions_lead_to_it(name, options, orac
 
 
 @over_oracles
-@settings(max_examples=60 if COMPILED else 10, deadline=None, database=None, derandomize=True)
+@settings(max_examples=60 if COMPILED else 10, deadline=None)
 @given(heads=random_heads(20, 5))
 def test_every_arc_the_oracle_of_a_long_tree_makes_is_gold_if_it_claims_the_tree(name, options, oracle, heads):
     system = make_system(name, **options)
@@ -425,7 +425,7 @@ def test_swap_takes_2n_moves_and_two_for_each_swap_and_the_lazy_oracle_never_swa
         assert (swaps["eager"] == 0) == (projective_order(heads) == list(range(n + 1)))
 
 
-@settings(max_examples=100 if COMPILED else 20, deadline=None, database=None, derandomize=True)
+@settings(max_examples=100 if COMPILED else 20, deadline=None)
 @given(heads=random_heads(25, 1))
 def test_the_lazy_oracle_swaps_no_more_than_the_eager_one_on_long_random_trees(heads):
     (eager, eager_moves), (lazy, lazy_moves) = derive("eager", heads), derive("lazy", heads)

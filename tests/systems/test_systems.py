@@ -32,8 +32,6 @@ choices = st.binary(min_size=48, max_size=48)  # each byte chooses one move
 quick = settings(
     max_examples=50 if COMPILED else 10,
     deadline=None,
-    database=None,
-    derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
 

@@ -19,6 +19,7 @@ from tanglewood.ml.vocabulary import ROOT, UNKNOWN
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
 LEVELS = 127  # of a number in either direction
+LEAST = 1e-30  # vectors without a larger number are taken for 0: smaller ones have no scale of their own in 32 bits
 SHAPE: Shape = {"words": [str], "latin": bool, "subwords?": dict}
 LAYOUTS = {"lexicon.rows": Layout("b", ("rows", "width")), "lexicon.scales": Layout("f", ("rows",))}
 SUBWORD_LAYOUTS = {"lexicon.buckets": Layout("i", ("buckets",), least=0)}  # only if there are subwords
@@ -84,8 +85,8 @@ class Lexicon:
     ) -> Lexicon:
         """Return the lexicon of vectors, those of unknown forms and of the root first, rounded to eight bits."""
         largest = np.abs(vectors).max(axis=1)
-        scales = (largest / LEVELS).astype(np.float32)
-        rows = np.rint(vectors / np.maximum(scales, 1e-30)[:, None]).astype(np.int8)
+        scales = np.where(largest > LEAST, largest / LEVELS, 0).astype(np.float32)
+        rows = np.rint(vectors / np.where(scales, scales, 1)[:, None]).astype(np.int8)
         return cls(words, rows, scales, latin=latin, subwords=subwords, buckets=buckets)
 
     def __reduce__(self) -> tuple[Any, ...]:
