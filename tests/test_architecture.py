@@ -13,7 +13,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "tanglewood"
 MODULES = sorted(SOURCE.rglob("*.py"))
 HEAVY = {"matplotlib", "torch", "sklearn", "numpy", "scipy", "pandas"}
 MATRICES = {  # loaded when asked for
-    *(f"ml/{name}.py" for name in ("adam", "contexts", "encoder", "language_model", "lexicon")),
+    *(f"ml/{name}.py" for name in ("adam", "contexts", "contextual", "encoder", "language_model", "lexicon")),
     *(f"ml/{name}.py" for name in ("products", "vectors_plain")),
     *(f"ml/{name}.py" for name in ("file_lexicon", "subword_files", "vector_files", "vector_source")),
     *(
@@ -22,6 +22,7 @@ MATRICES = {  # loaded when asked for
     ),
     "text/borders.py",
     "text/tagger.py",
+    "embedding.py",
     *(f"training/{name}.py" for name in ("pretrain", "pretrain_torch", "raw_text")),
 }
 LONGEST = 500
@@ -47,7 +48,8 @@ ON: dict[str, tuple[str, ...]] = {
     "searches": ("decoders", "learners", "transforms", "options"),
     "parser": ("searches", "systems", "store", ""),  # the version stands in a model file
     "run.processes": (),
-    "worker": ("parser", "text"),
+    "embedding": ("ml", "store", ""),  # the version stands in its files
+    "worker": ("parser", "text", "embedding"),
     "pipeline": ("worker", "run.processes"),
     "derivation": ("parser",),
     "show": ("derivation", "measure"),  # plots of running time

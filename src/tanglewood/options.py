@@ -32,6 +32,9 @@ class ParseOptions:
     ``sentences`` says where the sentences of raw text end: where the "model" says, at final "punctuation", with each
     line ("lines"), or at "blank-lines" only.
 
+    ``contextual`` names a file of a large encoder's vectors (`tanglewood embed`), or the encoder, for models that have
+    learnt from some.
+
     With ``reproducible`` a network computes the same bits on every machine, a little more slowly (arithmetic.py).
     """
 
@@ -45,6 +48,7 @@ class ParseOptions:
     max_memory: int = MOST_MEMORY
     show_search: bool = False
     sentences: str = "model"
+    contextual: str = ""
     reproducible: bool = False
 
     def __post_init__(self) -> None:
@@ -74,6 +78,7 @@ class OptionsByName(TypedDict, total=False):
     max_memory: int
     show_search: bool
     sentences: str
+    contextual: str
     reproducible: bool
 
 

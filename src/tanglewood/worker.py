@@ -72,6 +72,10 @@ class Worker:
         self.pipeline = pipeline
         self.options = options
         self.tag = tag
+        if options.contextual:
+            from tanglewood.embedding import attach
+
+            attach(options.contextual, pipeline.parser.model, pipeline.tagger)
         self.parser = pipeline.parser.worker(options)
         self._tagger = pipeline.tagger.worker(reproducible=options.reproducible) if pipeline.tagger else None
         self._fills = tag or bool(pipeline.tag_column and self._tagger)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tanglewood.cli import COMMANDS, main
@@ -24,6 +25,7 @@ WAYS = {  # command -> its arguments; FILE is where a treebank goes, MODEL a mod
     "evaluate": ["FILE", "trees.conllu"],
     "crossval": ["FILE", "--folds", "2", *LEARNT],
     "pretrain": ["FILE", "-o", "out.pre.tw", "--words", "20"],
+    "embed": ["FILE", "--encoder", "folder", "-o", "out.safetensors"],
     "draw": ["FILE"],
     "find": ["FILE"],
     "trace": ["FILE"],
@@ -36,8 +38,8 @@ WAYS = {  # command -> its arguments; FILE is where a treebank goes, MODEL a mod
     "info": ["MODEL"],
 }
 READERS = [command for command, way in WAYS.items() if "FILE" in way]
-NEED_SENTENCES = {"train", "evaluate", "crossval", "pretrain", "draw", "trace"}
-PRINT = [command for command in WAYS if command not in {"train", "pretrain", "reproduce", "serve"}]
+NEED_SENTENCES = {"train", "evaluate", "crossval", "pretrain", "embed", "draw", "trace"}
+PRINT = [command for command in WAYS if command not in {"train", "pretrain", "embed", "reproduce", "serve"}]
 WRITERS = ["parse", "draw", "find", "convert"]
 TREES = toy_text(8).encode()
 GZIP, XZ = gzip.compress(TREES), lzma.compress(TREES)
@@ -72,9 +74,23 @@ def folder(tmp_path_factory):
     return folder
 
 
+class Zeros:
+    """In the place of an encoder, which would need PyTorch."""
+
+    def __init__(self, name, device):
+        self.width = 3
+
+    def __call__(self, sentences):
+        return [np.zeros((len(forms), self.width), np.float32) for forms in sentences]
+
+    def close(self):
+        pass
+
+
 @pytest.fixture(autouse=True)
 def here(folder, monkeypatch):
     monkeypatch.chdir(folder)
+    monkeypatch.setattr("tanglewood.embedding.EncoderProcess", Zeros)
 
 
 def words(command, file="trees.conllu", *more):
@@ -195,7 +211,7 @@ def test_a_full_disk_is_named(command, capfd):
     assert err.endswith("/dev/full: No space left on device\n")
 
 
-@pytest.mark.parametrize("command", ["train", "pretrain", *WRITERS])
+@pytest.mark.parametrize("command", ["train", "pretrain", "embed", *WRITERS])
 def test_an_output_that_is_a_folder_is_an_error(command, capfd):
     kind = ["--format", "tree"] if command == "draw" else []
     status, err = outcome(capfd, [*words(command), *kind, "-o", "folder"])
@@ -270,7 +286,7 @@ def put(number, kind):
 lines = sys.stdin.read().splitlines()
 with open(os.devnull, "w") as sys.stdout, open(os.devnull, "w") as sys.stderr:
     for arguments in {tuple(json.loads(line)[1]) for line in lines}:  # so that all they need is loaded
-        if not {"-", "--help", "--version", "train", "crossval", "pretrain"} & set(arguments):
+        if not {"-", "--help", "--version", "train", "crossval", "pretrain", "embed"} & set(arguments):
             main(list(arguments))
 sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
 

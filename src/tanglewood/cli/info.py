@@ -23,6 +23,7 @@ EXTRAS = {
     "svm": ("sklearn", "learners of the papers: train --learner svm"),
     "png": ("resvg_py", "pictures of trees: draw -o tree.png"),
     "web": ("uvicorn", "the playground: serve"),
+    "contextual": ("transformers", "vectors of large encoders: embed"),
 }
 
 

@@ -57,6 +57,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "or at blank lines only",
     )
     parser.add_argument(
+        "--contextual",
+        default="",
+        metavar="FILE",
+        help="vectors of a large encoder, from tanglewood embed, or the encoder, for models that have learnt from some",
+    )
+    parser.add_argument(
         "--tag", action="store_true", help="fill in lemmas, tags and features where a sentence has none"
     )
     parser.add_argument(
@@ -136,6 +142,7 @@ def run(args: argparse.Namespace) -> int:
         max_memory=MOST_MEMORY if args.max_memory is None else args.max_memory << 20,
         show_search=args.show_search,
         sentences=args.sentences,
+        contextual=args.contextual,
         reproducible=args.reproducible,
     )
     format_ = chosen_format(args, FORMATS, "tree" if on_screen(args) else "conllu")

@@ -132,6 +132,12 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pretrained", metavar="FILE", help="begin with an encoder that was learnt from text by tanglewood pretrain"
     )
+    parser.add_argument(
+        "--contextual",
+        nargs="+",
+        metavar="FILE",
+        help="vectors of a large encoder, from tanglewood embed: files that have all sentences; or the encoder itself",
+    )
     parser.add_argument("--epochs", type=int, metavar="N", help="number of passes over the data")
     parser.add_argument("--beam", type=int, metavar="K", help="beam for parsing dev after each epoch (default 1: none)")
     parser.add_argument("--seed", type=int, metavar="N", help="seed of everything random (default 1)")
@@ -153,7 +159,7 @@ def chosen_config(args: argparse.Namespace) -> Config:
         for key in (
             *("system", "oracle", "pseudo_projective", "learner", "search", "stacked"),
             *("beam", "seed", "single_root", "distil", "distil_from", "unlabelled"),
-            *("vectors", "vectors_rows", "vectors_width", "pretrained"),
+            *("vectors", "vectors_rows", "vectors_width", "pretrained", "contextual"),
         )
         if getattr(args, key) is not None
     }

@@ -18,7 +18,7 @@ MOST_LETTERS = 16 << 20  # of all of them together
 
 
 def number_distinct(vocabulary: Vocabulary, words: Sequence[Word]) -> Batch:
-    """Look up node 0 and some words as if they were one sentence.
+    """Look up node 0 and some words as if they were one sentence, without what depends on their contexts.
 
     The same as `number_words`, but feature by feature: a list for each value of each word would cost more than to look
     it up.
@@ -40,7 +40,7 @@ def number_distinct(vocabulary: Vocabulary, words: Sequence[Word]) -> Batch:
                 several[name] = flat.reshape(-1, kind)
             else:
                 single.append(flat)
-    given = None if vocabulary.lexicon is None else given_vectors(vocabulary.lexicon, [words])
+    given = given_vectors(vocabulary, [words], contextual=False)
     return Batch([len(words) + 1], np.stack(single, axis=1), several, bags, given)
 
 
@@ -78,8 +78,14 @@ class Contexts:
             self._kept = [_grown(rows[:1], MOST_KEPT) for rows in self._kept]
 
     def _vectors(self, words: Sequence[Word]) -> list[Floats]:
-        """Return a row for node 0 and one for each word: their vectors, and their contributions to both LSTMs."""
-        vectors = self._encoder.words(self._encoder.embed(number_distinct(self._vocabulary, words)))
+        """Return a row for node 0 and one for each word: their vectors, and their contributions to both LSTMs.
+
+        If vectors depend on contexts as well, it is what the words by themselves add to them.
+        """
+        embedded = self._encoder.embed(number_distinct(self._vocabulary, words))
+        if self._vocabulary.contextual is not None:
+            return [self._encoder.word_sums(embedded)]
+        vectors = self._encoder.words(embedded)
         return [vectors, *(self._encoder.inputs(0, direction, vectors) for direction in DIRECTIONS)]
 
     def of(self, sentences: Sequence[Sequence[Word]]) -> tuple[Floats, list[int]]:
@@ -102,6 +108,12 @@ class Contexts:
         vectors, *gates = self._kept
         contexts = vectors[found]
         lengths = [len(words) + 1 for words in sentences]
+        contextual = self._vocabulary.contextual
+        if contextual is not None:
+            given = contextual.given([[word[0] for word in words] for words in sentences])
+            contexts = self._encoder.with_contextual(contexts, given)
+            gates = [self._encoder.inputs(0, direction, contexts) for direction in DIRECTIONS]
+            found = np.arange(len(found), dtype=np.int32)
         self._encoder.add_contexts(contexts, dict(zip(DIRECTIONS, gates, strict=True)), found, lengths)
         return contexts, [0, *np.cumsum(lengths).tolist()]
 

@@ -20,6 +20,7 @@ from tanglewood.ml.word_features import ANY, FEATURES
 from tanglewood.ml.words import Word
 
 if TYPE_CHECKING:
+    from tanglewood.ml.contextual import Contextual
     from tanglewood.ml.lexicon import Lexicon
 
 Floats = NDArray[np.float32]
@@ -42,9 +43,7 @@ def new_encoder(
         for feature, size in ((feature, embedded[feature]) for feature in vocabulary.numbers)
     }
     width = sum(table.shape[1] for table in parameters.values())
-    if vocabulary.lexicon is not None:
-        width += vocabulary.lexicon.width
-    parameters["word.weight"] = glorot(rng, width, n_word)
+    parameters["word.weight"] = glorot(rng, width + vocabulary.given_width, n_word)
     parameters["word.bias"] = np.zeros(n_word, np.float32)
     for lstm in (f"lstm{layer}.{direction}" for layer in range(n_layers) for direction in DIRECTIONS):
         parameters[f"{lstm}.input"] = glorot(rng, n_word, 4 * n_lstm)
@@ -189,13 +188,18 @@ def number_words(
             several[name] = flat.reshape(-1, kind)
         else:
             single.append(flat)
-    given = None if vocabulary.lexicon is None else given_vectors(vocabulary.lexicon, sentences)
+    given = given_vectors(vocabulary, sentences)
     return Batch([len(words) + 1 for words in sentences], np.stack(single, axis=1), several, bags, given)
 
 
-def given_vectors(lexicon: Lexicon, sentences: Sequence[Sequence[Word]]) -> Floats:
-    """Return the vectors that a lexicon has of all nodes."""
-    return lexicon.given([[word[0] for word in words] for words in sentences])
+def given_vectors(
+    vocabulary: Vocabulary, sentences: Sequence[Sequence[Word]], *, contextual: bool = True
+) -> Floats | None:
+    """Return the vectors of all nodes that are not learnt, if there are any: of their forms, then of their contexts."""
+    parts: list[Lexicon | Contextual | None] = [vocabulary.lexicon, vocabulary.contextual if contextual else None]
+    forms = [[word[0] for word in words] for words in sentences]
+    found = [part.given(forms) for part in parts if part is not None]
+    return np.concatenate(found, axis=1) if found else None
 
 
 class TimeSteps:
@@ -306,6 +310,18 @@ class Encoder:
     def words(self, embedded: Floats) -> Floats:
         """Return the vectors of words without context."""
         vectors = linear(self.kernels, embedded, self.parameters["word.weight"], self.parameters["word.bias"])
+        return np.maximum(vectors, 0, out=vectors)
+
+    def word_sums(self, embedded: Floats) -> Floats:
+        """Return what the first columns of the embedded words add to their vectors."""
+        weight = self.parameters["word.weight"][: embedded.shape[1]]
+        return linear(self.kernels, embedded, weight, self.parameters["word.bias"])
+
+    def with_contextual(self, sums: Floats, given: Floats) -> Floats:
+        """Return the vectors of words, of such sums and of the columns that were not yet embedded."""
+        weight = self.parameters["word.weight"][-given.shape[1] :]
+        vectors = linear(self.kernels, given, weight, np.zeros(weight.shape[1], np.float32))
+        vectors += sums
         return np.maximum(vectors, 0, out=vectors)
 
     def inputs(self, layer: int, direction: str, vectors: Floats) -> Floats:

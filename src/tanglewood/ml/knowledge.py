@@ -11,20 +11,22 @@ from tanglewood.ml.encoder import EMBED, Floats
 from tanglewood.ml.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    from tanglewood.ml.contextual import Contextual
     from tanglewood.ml.lexicon import Lexicon
 
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """A lexicon and, of a pretrained encoder, the values of its other features and its parameters.
+    """A lexicon and, of a pretrained encoder, the values of its other features and its parameters; or a large encoder.
 
     The rows of ``word.weight`` are in the order of the features, with those of the lexicon at the end.
     """
 
-    lexicon: Lexicon
+    lexicon: Lexicon | None = None
     values: Mapping[str, Sequence[str]] = field(default_factory=dict)  # in the order of their numbers
     parameters: Mapping[str, Floats] = field(default_factory=dict)
     sha256: str = ""  # of the file that it comes from
+    contextual: Contextual | None = None
 
     def give_to(self, parameters: Mapping[str, Floats], vocabulary: Vocabulary) -> None:
         """Write what is known into fresh parameters of an encoder with such a vocabulary."""
@@ -44,7 +46,7 @@ class Knowledge:
 
 
 def _sections(
-    parameters: Mapping[str, Floats], features: Mapping[str, object], lexicon: Lexicon
+    parameters: Mapping[str, Floats], features: Mapping[str, object], lexicon: Lexicon | None
 ) -> Iterator[tuple[str, slice]]:
     """Yield the rows of ``word.weight`` that each feature has, and under no name those of the lexicon."""
     start = 0
@@ -52,4 +54,5 @@ def _sections(
         width = parameters[f"{EMBED}{feature}"].shape[1]
         yield feature, slice(start, start + width)
         start += width
-    yield "", slice(start, start + lexicon.width)
+    if lexicon is not None:
+        yield "", slice(start, start + lexicon.width)

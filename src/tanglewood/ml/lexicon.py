@@ -141,7 +141,7 @@ class Lexicon:
     def hide(self, given: Floats | None, share: float, rng: np.random.Generator) -> None:
         """Put the vector of unknown forms in the place of a share of some vectors, for learning what to do then."""
         assert given is not None
-        given[rng.random(len(given)) < share] = self.vectors[0]
+        given[rng.random(len(given)) < share, : self.width] = self.vectors[0]
 
     def same_as(self, other: Lexicon | None) -> bool:
         """Whether another lexicon says the same of every form."""

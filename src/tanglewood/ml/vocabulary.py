@@ -13,6 +13,7 @@ from tanglewood.ml.word_features import FEATURES
 from tanglewood.ml.words import Word
 
 if TYPE_CHECKING:
+    from tanglewood.ml.contextual import Contextual
     from tanglewood.ml.knowledge import Knowledge
     from tanglewood.ml.lexicon import Lexicon
 
@@ -27,6 +28,7 @@ class Vocabulary:
     numbers: Mapping[str, Mapping[str, int]]
     counts: Mapping[str, Sequence[int]]
     lexicon: Lexicon | None = None  # of vectors that forms have besides
+    contextual: Contextual | None = None  # vectors that words have besides, different in every sentence
 
     @classmethod
     def of(
@@ -52,7 +54,9 @@ class Vocabulary:
             _, _, *kept = dict.fromkeys((UNKNOWN, ROOT, *known.get(name, ()), *frequent))
             numbers[name] = {value: number for number, value in enumerate([UNKNOWN, ROOT, *kept])}
             counts[name] = [0, 1_000_000_000, *(counter[value] for value in kept)]
-        return cls(numbers, counts, None if knowledge is None else knowledge.lexicon)
+        if knowledge is None:
+            return cls(numbers, counts)
+        return cls(numbers, counts, knowledge.lexicon, knowledge.contextual)
 
     def number(self, word: Word) -> Numbers:
         """Return the numbers of a word's values."""
@@ -61,6 +65,11 @@ class Vocabulary:
     def root(self) -> Numbers:
         """Return the numbers of node 0: those of the root for every value."""
         return [[1] * max(FEATURES[name].several, 1) for name in self.numbers]
+
+    @property
+    def given_width(self) -> int:
+        """How many numbers a word has that are not learnt."""
+        return sum(part.width for part in (self.lexicon, self.contextual) if part is not None)
 
     def settings(self) -> dict[str, Any]:
         """Return the values in the order of their numbers, as plain data."""
@@ -73,6 +82,7 @@ class Vocabulary:
         features: Iterable[str],
         extra: Iterable[str] = (),
         lexicon: Lexicon | None = None,
+        contextual: Contextual | None = None,
     ) -> Vocabulary:
         """Rebuild it from such data, without knowing how often values occurred; ``extra`` features may be missing."""
         names = [*features, *(name for name in extra if name in settings)]
@@ -82,4 +92,4 @@ class Vocabulary:
         numbers = {name: {value: number for number, value in enumerate(settings[name])} for name in names}
         if any(len(numbers[name]) != len(settings[name]) for name in names):
             raise ModelError("the vocabulary has a value twice")
-        return cls(numbers, {}, lexicon)
+        return cls(numbers, {}, lexicon, contextual)

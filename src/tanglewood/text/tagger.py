@@ -18,6 +18,7 @@ from tanglewood.checks import FIELD, Layout, Shape, check_arrays, check_settings
 from tanglewood.errors import ConfigError, ModelError
 from tanglewood.ml.adam import Adam, falling, follow
 from tanglewood.ml.contexts import Contexts
+from tanglewood.ml.contextual import Contextual
 from tanglewood.ml.encoder import (
     EMBED,
     OUTPUT,
@@ -52,6 +53,7 @@ COLUMNS = ("upos", "xpos", "feats", "rule")
 SETTINGS: Shape = {
     "vocabulary": dict,
     "lexicon?": (str, dict),
+    "contextual?": dict,
     "classes": {column: [FIELD] for column in COLUMNS},
     "lemmas": {str: FIELD},
 }
@@ -131,10 +133,11 @@ class Tagger:
 
     def settings(self) -> dict[str, Any]:
         """Return everything else, as plain data."""
-        lexicon = self.vocabulary.lexicon
+        lexicon, contextual = self.vocabulary.lexicon, self.vocabulary.contextual
         return {
             "vocabulary": self.vocabulary.settings(),
             **({} if lexicon is None else {"lexicon": lexicon.settings()}),
+            **({} if contextual is None else {"contextual": contextual.settings()}),
             "classes": {column: list(names) for column, names in self.classes.items()},
             "lemmas": dict(self.lemmas),
         }
@@ -153,7 +156,8 @@ class Tagger:
     def _load(cls, arrays: Mapping[str, memoryview], settings: Mapping[str, Any], shared: Lexicon | None) -> Tagger:
         check_settings(settings, SETTINGS)
         lexicon, arrays = taken_out(arrays, settings, shared)
-        vocabulary = Vocabulary.load(settings["vocabulary"], EMBEDDED, lexicon=lexicon)
+        contextual = Contextual.load(settings["contextual"]) if "contextual" in settings else None
+        vocabulary = Vocabulary.load(settings["vocabulary"], EMBEDDED, lexicon=lexicon, contextual=contextual)
         classes = {column: settings["classes"][column] for column in COLUMNS}
         if not all(classes.values()) or not all(map(is_rule, classes["rule"])):
             raise ModelError("every column should have classes, those of lemmas being rules")

@@ -41,6 +41,7 @@ class Config:
     vectors_rows: int = 50_000  # most that are kept of them
     vectors_width: int = 64  # numbers that wider ones are reduced to; 0: they stay as wide as they are
     pretrained: str = ""  # file of an encoder that was learnt from text, to begin with
+    contextual: Sequence[str] = ()  # files of a large encoder's vectors of all sentences, or the encoder
     seed: int = 1
     beam: int = 1  # for parsing dev after each epoch
     settings: Mapping[str, Any] = field(default_factory=dict)  # of the learner
@@ -61,7 +62,7 @@ class Config:
             object.__setattr__(self, name, str(getattr(self, name)))
         if self.vectors and self.pretrained:
             raise ConfigError("a pretrained encoder has vectors of its own; choose one of vectors and pretrained")
-        for name in ("distil_from", "unlabelled"):
+        for name in ("distil_from", "unlabelled", "contextual"):
             value = getattr(self, name)
             files = [value] if isinstance(value, str | Path) else value
             if not isinstance(files, Sequence) or not all(isinstance(file, str | Path) for file in files):
@@ -99,7 +100,7 @@ class Config:
         learner = self.learner or ("arcs" if self.search else "network")
         entry = learner_entry(learner)
         self._check_teachers(learner)
-        for name in ("vectors", "pretrained"):
+        for name in ("vectors", "pretrained", "contextual"):
             if getattr(self, name) and learner != "network":
                 raise ConfigError(f"{name}={getattr(self, name)!r} is for the network, not for the {learner} learner")
         settings = self.settings
@@ -155,8 +156,9 @@ class Config:
         if not self.vectors:
             for name in OF_VECTORS:
                 del choices[name]
-        if not self.pretrained:
-            del choices["pretrained"]
+        for name in ("pretrained", "contextual"):
+            if not getattr(self, name):
+                del choices[name]
         if not self.distils:
             for name in ("distil", "distil_from", "unlabelled"):
                 del choices[name]

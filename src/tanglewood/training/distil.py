@@ -17,7 +17,7 @@ from tanglewood.ml.threads import keep_one_matrix_thread
 from tanglewood.run.processes import in_order
 from tanglewood.store import dump_model
 from tanglewood.training.config import Config
-from tanglewood.training.knowledge import knowledge_for
+from tanglewood.training.knowledge import at_hand, knowledge_for
 from tanglewood.training.loop import Training, as_json
 from tanglewood.training.progress import Report, TeacherProgress, quiet
 from tanglewood.training.student import Taught, Teacher
@@ -167,7 +167,7 @@ class _Job:
     def run(self, say: Callable[[_Heard], object]) -> bytes:
         """Return the bytes of its model file, and write them to the folder."""
         learnt, judged = list(map(Sentence, self.train)), list(map(Sentence, self.dev))
-        training = Training(self.config, learnt, judged, knowledge=self.knowledge)
+        training = Training(self.config, learnt, judged, knowledge=at_hand(self.knowledge))
         checkpoint = None if self.folder is None else self.folder / f"teacher-{self.number}.training"
         if checkpoint is not None and checkpoint.exists():
             training.resume(checkpoint)

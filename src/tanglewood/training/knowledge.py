@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,17 +20,42 @@ if TYPE_CHECKING:
 
 def knowledge_for(config: Config, sentences: Sequence[Sentence], report: Report = quiet) -> Knowledge | None:
     """Return what the choices say a network should know before it learns from these sentences, if there is anything."""
+    knowledge = None
     if config.vectors:
-        return _of_vectors(config, sentences, report)
-    if config.pretrained:
-        return _of_pretrained(config, sentences, report)
-    return None
+        knowledge = _of_vectors(config, sentences, report)
+    elif config.pretrained:
+        knowledge = _of_pretrained(config, sentences, report)
+    if config.contextual:
+        from tanglewood.embedding import contextual_of
+        from tanglewood.ml.knowledge import Knowledge
+
+        contextual = contextual_of(config.contextual)
+        report(f"vectors of {contextual.encoder}: {contextual.width} numbers for each word in its sentence")
+        return replace(knowledge or Knowledge(), contextual=contextual)
+    return knowledge
+
+
+def at_hand(knowledge: Knowledge | None) -> Knowledge | None:
+    """Open in this process what another has sent closed: the vectors of a large encoder."""
+    if knowledge is not None and knowledge.contextual is not None and knowledge.contextual.source is None:
+        from tanglewood.embedding import contextual_of
+
+        knowledge.contextual.source = contextual_of(knowledge.contextual.names).source
+    return knowledge
+
+
+def connect(model: object, knowledge: Knowledge | None) -> None:
+    """Let a model that came from a file take the vectors of a large encoder from where training takes them."""
+    own = getattr(getattr(model, "vocabulary", None), "contextual", None)
+    if own is not None and knowledge is not None and knowledge.contextual is not None:
+        own.source = knowledge.contextual.source
 
 
 def _of_pretrained(config: Config, sentences: Sequence[Sentence], report: Report) -> Knowledge:
     from tanglewood.training.pretrained import load_knowledge
 
     knowledge, description = load_knowledge(config.pretrained)
+    assert knowledge.lexicon is not None
     counts = Counter(form for sentence in sentences for form in sentence.forms)
     report(
         f"{config.pretrained}: an encoder that has read {description.get('words', 0):,} words of text; "

@@ -26,7 +26,7 @@ from tanglewood.searches import stacked_tree, stacked_trees
 from tanglewood.store import load_model, part_of, save_model
 from tanglewood.systems import make_system
 from tanglewood.training.config import Config
-from tanglewood.training.knowledge import knowledge_for
+from tanglewood.training.knowledge import connect, knowledge_for
 from tanglewood.training.progress import Progress, Report, quiet
 from tanglewood.training.stacking import parse_by_folds
 from tanglewood.training.student import Taught, examples_without_trees, student_of, warnings_about_teachers
@@ -319,6 +319,7 @@ class Training:
             las, description = settings["best"]
             kind = learner_class(self.config.learner, "Model")
             model = kind.load(self.actions, part_of(arrays, "best/"), settings["best_model"])
+            connect(model, self.knowledge)
             self.best = (las, self._parser(model, description))
 
 

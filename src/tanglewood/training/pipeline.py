@@ -24,6 +24,7 @@ from tanglewood.text.borders import BorderOptions
 from tanglewood.text.tagger import Tagger, TaggerOptions, TagProgress, Tags, train_tagger
 from tanglewood.text.tokenizer import Tokenizer
 from tanglewood.training.folds import deal_out
+from tanglewood.training.knowledge import at_hand
 from tanglewood.training.progress import Report, TaggerProgress, quiet
 from tanglewood.treebank.chunks import in_chunks
 from tanglewood.treebank.sentence import Sentence
@@ -184,7 +185,7 @@ class _Job:
     def run(self, report: Report = quiet) -> list[list[Tags]]:
         """Return the tags."""
         learnt = [Sentence(block) for block in self.learnt]
-        steps = train_tagger(learnt, (), self.options, self.seed, self.knowledge)
+        steps = train_tagger(learnt, (), self.options, self.seed, at_hand(self.knowledge))
         tagger = _last(steps, report, self.name).tagger
         return tagger.worker().tag([Sentence(block).forms for block in self.held], self.tag_column)
 

@@ -25,6 +25,7 @@ SETTINGS: Shape = {
 
 def save_knowledge(path: str | Path, knowledge: Knowledge, description: Mapping[str, Any]) -> None:
     """Write a pretrained encoder to a file."""
+    assert knowledge.lexicon is not None
     arrays = packed(rounded(knowledge.parameters)) | knowledge.lexicon.arrays()
     pretrained = {
         "values": {name: list(values) for name, values in knowledge.values.items()},

@@ -18,6 +18,7 @@ from tanglewood.parser import Parser, naming_model
 from tanglewood.searches import stacked_tree
 from tanglewood.store import parse_model
 from tanglewood.training.config import Config
+from tanglewood.training.knowledge import connect
 from tanglewood.transforms.pseudo_projective import Scheme, projectivize
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.sources import sentences_from
@@ -98,6 +99,8 @@ def student_of(training: Training) -> Learner:
     actions, taught, scheme = training.actions, training.taught, training.lesson.scheme
     kind = student_class(training.config.learner, "Learner")
     sentences = [*training.train, *taught.unlabelled]
+    for teacher in taught.teachers:
+        connect(teacher.parser.model, training.knowledge)
     asked = askable(training)
     votes = [
         (

@@ -28,6 +28,7 @@ from tanglewood.learners.network.arcs import WORDS, ArcHead, ArcTarget, ArcTrain
 from tanglewood.learners.network.core import N_DISTANCES, N_FLAGS, NetworkCore, NetworkTrainer
 from tanglewood.ml.adam import Adam, falling, follow
 from tanglewood.ml.contexts import Contexts
+from tanglewood.ml.contextual import Contextual
 from tanglewood.ml.encoder import (
     EMBED,
     OUTPUT,
@@ -280,6 +281,8 @@ class NetworkModel:
             settings |= {"temperature": self.temperature, "calibrated": self.calibrated}
         if self.vocabulary.lexicon is not None:
             settings["lexicon"] = self.vocabulary.lexicon.settings()
+        if self.vocabulary.contextual is not None:
+            settings["contextual"] = self.vocabulary.contextual.settings()
         return settings
 
     @classmethod
@@ -287,9 +290,11 @@ class NetworkModel:
         """Rebuild the model, and check that everything has the right size."""
         arcs = any(name.startswith("arc.") for name in arrays)
         moves = not arcs or any(name.startswith("hidden.") for name in arrays)
-        check_settings(settings, {"vocabulary": dict, "lexicon?": dict, **(CALIBRATION if arcs else {})})
+        known = {"vocabulary": dict, "lexicon?": dict, "contextual?": dict}
+        check_settings(settings, known | (CALIBRATION if arcs else {}))
         lexicon, arrays = taken_out(arrays, settings)
-        vocabulary = Vocabulary.load(settings["vocabulary"], EMBEDDED, EXTRA, lexicon)
+        contextual = Contextual.load(settings["contextual"]) if "contextual" in settings else None
+        vocabulary = Vocabulary.load(settings["vocabulary"], EMBEDDED, EXTRA, lexicon, contextual)
         word, lstm, layers = sizes_in(arrays)
         hidden = len(arrays.get("hidden.bias", b"?")) if moves else 0
         sizes = Sizes(word=word, lstm=lstm, layers=layers, hidden=hidden, arcs=arcs)
