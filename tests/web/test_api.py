@@ -293,6 +293,23 @@ def test_accurate_trees_are_those_of_a_beam(client, moves):
     assert [[word["head"] for word in one["words"]] for one in found] == [list(s.tree.heads[1:]) for s in wanted]
 
 
+@pytest.mark.parametrize(
+    ("rule", "count"), [({}, None), *(({"sentences": rule}, n) for rule, n in (("lines", 3), ("blank-lines", 2)))]
+)
+def test_who_asks_may_say_where_sentences_end(pipeline, rule, count):
+    model = Model(pipeline)
+    client = client_of(Playground({"toy": model}))
+    text = "ta wug zorps krell . wug\ndax zorps grubben .\n\nta wug zorps"
+    found = post(client, "parse", text=text, **rule)["sentences"]
+    assert [one["text"] for one in found] == [one.text for one in model.tag_text(text, **rule)]
+    assert count is None or len(found) == count
+    assert post(client, "parse", texts=[text], **rule)["texts"] == [{"sentences": found}]
+
+
+def test_a_rule_for_sentences_that_is_not_there_is_refused(client):
+    assert "sentences" in client.post("/api/parse", json={"text": "ta wug", "sentences": "words"}).text
+
+
 def test_confidence_is_a_number_of_each_word(client, moves):
     text = "ta wug zorps ta dax krell"
     (sentence,) = post(client, "parse", text=text, confidence=True, beam=16)["sentences"]

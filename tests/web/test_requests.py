@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from playground import FIGURE1, JSON, SCHEMAS, check_answer, client_of, refused, toy_playground
+from tanglewood.options import SENTENCES
 from tanglewood.systems import SYSTEMS
 from tanglewood.web.decoding import decode
 from tanglewood.web.messages import ParseRequest, TraceRequest, TreebankRequest
@@ -45,7 +46,7 @@ def client():
             "parse",
             {"txt": "a"},
             "txt",
-            "unknown field 'txt'; the fields are text, conllu, model, drawings, texts, beam",
+            "unknown field 'txt'; the fields are text, conllu, model, sentences, drawings, texts, beam",
         ),
         ("trace", {"texts": ["a"]}, "texts", "unknown field 'texts'; the fields are text, conllu, model"),
         ("parse", {"text": "a", "drawings": "no"}, "drawings", "true or false"),
@@ -258,6 +259,7 @@ def test_whatever_is_sent_is_answered_or_refused_but_never_fails(client, data, p
             "nbest": st.integers(1, 4),
             "confidence": st.booleans(),
             "accurate": st.booleans(),
+            "sentences": st.sampled_from(SENTENCES),
         },
     )
 )

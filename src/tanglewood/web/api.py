@@ -210,7 +210,8 @@ class Playground:
         if letters > most:
             problem = f"{letters} characters; a text may have {most}, or several together: send it in parts"
             raise Problem(422, problem, field=source)
-        return map(self._model(request)[1].tag_text, texts)
+        _, model = self._model(request)
+        return (model.tag_text(text, request.sentences) for text in texts)
 
     def _check_size(self, sentence: Sentence, number: int, count: int, place: str) -> None:
         """Refuse a sentence that is too long or one too many; ``number`` counts in its text, ``count`` in all texts."""

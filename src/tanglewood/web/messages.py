@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, defstruct
 
+from tanglewood.options import SENTENCES
 from tanglewood.systems import SYSTEMS
 from tanglewood.web.limits import Limits
 from tanglewood.web.options import JsonType, all_options, field_of
@@ -28,12 +29,14 @@ class Answer(Struct, forbid_unknown_fields=True):
 
 if TYPE_CHECKING:
     SystemName = str
+    Border = str
 
     class Options(Request):
         """Options of a system; which it takes is in /api/systems."""
 else:
     SystemName = StrEnum("SystemName", {name: name for name in SYSTEMS})
     SystemName.__doc__ = "The name of a transition system."
+    Border = Literal[SENTENCES]
     Options = defstruct(
         "Options",
         [field_of(option) for option in all_options()],
@@ -53,6 +56,10 @@ class Source(Request):
         str | None, Meta(description="sentences in CoNLL-U or CoNLL-X; trees they have stay unless a model is named")
     ] = None
     model: Annotated[str | None, Meta(description="name of a model; by default the first of /api/systems")] = None
+    sentences: Annotated[
+        Border,
+        Meta(description="what ends the sentences of raw text: the model decides, or final punctuation, lines..."),
+    ] = "model"
     drawings: Annotated[bool, Meta(description="whether the answer has SVG")] = True
 
 

@@ -50,12 +50,15 @@ class Model:
         """The parser of tagged words."""
         return self.pipeline.parser
 
-    def tag_text(self, text: str) -> Iterator[Sentence]:
-        """Split text into sentences and words, and tag them, no more at a time than are asked for."""
+    def tag_text(self, text: str, sentences: str = "model") -> Iterator[Sentence]:
+        """Split text into sentences and words, and tag them, no more at a time than are asked for.
+
+        ``sentences`` says what ends a sentence, as in `ParseOptions`.
+        """
         if self.pipeline.tokenizer is None:
             raise ConfigError("this model has a parser only, which needs words and tags: send CoNLL-U")
         worker = self.pipeline.worker()
-        for piece in self.pipeline.pieces([text]):
+        for piece in self.pipeline.pieces([text], sentences=sentences):
             yield from worker.sentences(piece)
 
     def tag(self, sentences: Sequence[Sentence]) -> list[Sentence]:
