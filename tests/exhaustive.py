@@ -36,6 +36,7 @@ EXTRA_OPTIONS: dict[str, list[dict]] = {
     "attardi-alldeg1": [{"degree": 3}],
     "attardi-all": [{"degree": 3}],
     "attardi-alls0s1": [{"degree": 3}],
+    "buffer-arcs": [{"buffer_arcs": "left"}, {"buffer_arcs": "right"}],
     "three-step": [{"first": "arc-hybrid"}, {"first": "arc-standard"}],
 }
 VARIANTS = [(name, options) for name in SYSTEMS for options in [{}, *EXTRA_OPTIONS.get(name, [])]]

@@ -46,6 +46,11 @@ NAMED = {
     "ALLs0s1, exact inference": {"system": "attardi-alls0s1", "search": "exact"},
     "arc-eager": {"system": "arc-eager", "pseudo_projective": ""},
     "three-step": {"system": "three-step"},
+    "SWAP on the stack": {"system": "stack-swap"},
+    "planar, SWAP on the stack": {"system": "stack-swap-planar"},
+    "Covington with LEFT-POP": {"system": "choi-palmer", "oracle": "static"},
+    "arc-eager, buffer transitions": {"system": "buffer-arcs"},
+    "arc-hybrid with SWAP": {"system": "arc-hybrid-swap", "oracle": "static-dynamic"},
     "joint tagging and parsing": {"system": "joint-swap"},
     "tagger, then swap": {"system": "swap"},
 }

@@ -19,11 +19,12 @@ from exhaustive import (
 from tanglewood.core.state import State
 from tanglewood.systems import make_system
 
-APPROXIMATE = {"swap", "joint-swap"}  # finding the exact loss is hard there
+APPROXIMATE = {"swap", "joint-swap", "arc-hybrid-swap"}  # finding the exact loss is hard there
 LEAST_LOSSLESS = {False: 0.96, True: 0.969}  # by single_root; share of pairs of a state and a gold tree
+LEAST_STATIC_DYNAMIC = {False: 0.966, True: 0.926}  # the same for arc-hybrid-swap, whose costs know no single_root
 EXACT = [row for row in EXPLORING if row[0] not in APPROXIMATE]
 ROUGH = [row for row in EXPLORING if row[0] in APPROXIMATE]
-SWAP = [row for row in ROUGH if row[0] == "swap"]  # joint-swap has its costs, and states with tags besides
+SWAP = [row for row in ROUGH if row[0] != "joint-swap"]  # joint-swap has its costs, and states with tags besides
 words = pytest.mark.parametrize("n", [1, 2, 3, 4])
 
 Pair = tuple[State, list[tuple[int, list[int]]]]
@@ -55,6 +56,7 @@ def test_the_exact_dynamic_oracles_are_those_of_the_papers():
         ("arc-eager", "dynamic"),
         ("arc-hybrid", "dynamic"),
         ("covington", "dynamic"),
+        ("choi-palmer", "dynamic"),
     }
 
 
@@ -94,7 +96,8 @@ def test_free_moves_of_swap_lose_nothing_in_about_19_states_of_20(name, options,
             costs = bound.costs(s)
             pairs += 1
             lossless += all(expected[index] == 0 for move, expected in rows if costs[move] == 0)
-    assert lossless >= LEAST_LOSSLESS[single_root] * pairs
+    least = LEAST_STATIC_DYNAMIC if name == "arc-hybrid-swap" else LEAST_LOSSLESS
+    assert lossless >= least[single_root] * pairs
 
 
 @words

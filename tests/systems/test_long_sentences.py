@@ -33,7 +33,9 @@ def test_every_system_derives_a_long_sentence(name):
         assert LONG <= time.transitions[0] <= 4 * LONG
 
 
-@pytest.mark.parametrize("name", ["swap", "joint-swap", "covington", "two-planar", "attardi-all"])
+@pytest.mark.parametrize(
+    "name", ["swap", "arc-hybrid-swap", "joint-swap", "covington", "choi-palmer", "two-planar", "attardi-all"]
+)
 def test_crossing_arcs_of_a_long_sentence_are_derived(name):
     coverage = Coverage({name: make_system(name)})
     coverage.add(PAIRS)
@@ -60,7 +62,7 @@ def test_more_moves_than_an_int_holds_are_saved_and_loaded(steps):
         assert other.steps == steps
 
 
-@pytest.mark.parametrize("name", ["swap", "covington", "joint-swap"])
+@pytest.mark.parametrize("name", ["swap", "arc-hybrid-swap", "covington", "choi-palmer", "joint-swap"])
 def test_the_limit_of_an_oracle_is_beyond_an_int(name):
     system = make_system(name)
     oracle = system.oracle(None)

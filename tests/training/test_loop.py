@@ -12,7 +12,7 @@ import pytest
 
 from exhaustive import COMPILED
 from tanglewood.core.beam import MOST_WIDTH
-from tanglewood.errors import ConfigError, ModelError, TanglewoodError
+from tanglewood.errors import ConfigError, ModelError, TanglewoodError, UndecidedError
 from tanglewood.learners import LEARNERS
 from tanglewood.measure.scores import evaluate
 from tanglewood.systems import SYSTEMS, make_system
@@ -231,6 +231,19 @@ def test_trees_that_a_system_does_not_cover_do_not_stop_training(name):
     )
     parser = finished(training(sentences_of((text + "\n") * 3), system=name, settings={"epochs": 1}))
     assert len(parser.parse(toy_sentences(1)[0]).roots()) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [("attardi", {"reduces": "s0>s1,s1>s0,b0>s1"}), ("stack-swap", {}), ("stack-swap-planar", {})]
+)
+def test_a_tree_for_which_an_oracle_gives_up_its_search_does_not_stop_training(monkeypatch, name, options):
+    monkeypatch.setattr(f"{SYSTEMS[name].__module__}.SEARCH_LIMIT", 0)
+    crossing = next(s for s in toy_sentences(300) if not s.tree.is_projective())
+    with pytest.raises(UndecidedError, match="no derivation found in 0 configurations"):
+        make_system(name, **options).oracle().bind(crossing.tree.heads)
+    train = [crossing, *toy_sentences(N_TRAIN)]
+    parser = finished(training(train, system=name, options=options, settings={"epochs": 1}))
+    assert len(parser.parse(crossing).roots()) == 1
 
 
 @pytest.mark.parametrize("column", [1, 2, 3, 4, 5])

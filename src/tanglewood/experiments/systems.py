@@ -81,6 +81,7 @@ def _attardi(name: str, paper: str, system: str) -> Row:
 
 
 STANDARD, EAGER, SWAP = "systems/arc_standard.py", "systems/arc_eager.py", "systems/swap.py"
+STACK_SWAP = "systems/stack_swap.py"
 ARCS, TRANSFORM, MODELS = "learners/arcs/learner.py", "transforms/pseudo_projective.py", "learners/feature_models.py"
 ROWS = {
     "sp": Row("Sp", "Nivre 2009", (STANDARD,), {"system": "arc-standard"}, PROJECTIVE),
@@ -126,6 +127,28 @@ ROWS = {
     ),
     "arc-eager": Row("arc-eager", "Nivre 2003", (EAGER,), {"system": "arc-eager", "oracle": "static"}, PROJECTIVE),
     "three-step": Row("three-step", "Lacroix & Béchet 2014", ("systems/three_step.py",), {"system": "three-step"}),
+    "stack-swap": Row("SWAP on the stack", "Nivre 2008", (STACK_SWAP,), {"system": "stack-swap"}),
+    "stack-swap-planar": Row(
+        "planar, SWAP on the stack", "Titov et al. 2009", (STACK_SWAP,), {"system": "stack-swap-planar"}
+    ),
+    "choi-palmer": Row(
+        "Covington with LEFT-POP",
+        "Choi & Palmer 2011",
+        ("systems/choi_palmer.py",),
+        {"system": "choi-palmer", "oracle": "static"},
+    ),
+    "buffer-arcs": Row(
+        "arc-eager, buffer transitions",
+        "Fernández-González & Gómez-Rodríguez 2012",
+        ("systems/buffer_arcs.py",),
+        {"system": "buffer-arcs"},
+    ),
+    "arc-hybrid-swap": Row(
+        "arc-hybrid with SWAP",
+        "de Lhoneux et al. 2017",
+        ("systems/arc_hybrid_swap.py",),
+        {"system": "arc-hybrid-swap", "oracle": "static-dynamic"},
+    ),
     "joint": Row(
         "joint tagging and parsing",
         "Bohnet & Nivre 2012",

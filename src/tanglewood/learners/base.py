@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from tanglewood.core.actions import Actions
 from tanglewood.core.search import MoveScorer
 from tanglewood.core.state import State
+from tanglewood.errors import UndecidedError
 from tanglewood.ml.words import Word
 from tanglewood.treebank.sentence import Sentence
 
@@ -36,8 +38,12 @@ class Example:
         return state
 
     def bind(self, oracle: Any) -> None:  # noqa: ANN401 - any Oracle
-        """Bind the oracle to the gold tree and tags of this sentence."""
-        oracle.bind(self.heads, self.labels, self.tags or None)
+        """Bind the oracle to the gold tree and tags of this sentence.
+
+        An oracle that gave up its search is as good as one that knows that the tree is not covered.
+        """
+        with suppress(UndecidedError):
+            oracle.bind(self.heads, self.labels, self.tags or None)
 
 
 @dataclass(frozen=True, slots=True)

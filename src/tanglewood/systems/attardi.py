@@ -104,6 +104,8 @@ class StaticOracle(GreedyOracle):
 
     def _prepare(self) -> None:
         if self.planned:
+            self.plan = array("i", [-1])  # also where the search gives up
+            self.plan_length = 1
             self.plan = array("i", self._search() or [-1])
             self.plan_length = len(self.plan)
 
