@@ -195,7 +195,8 @@ def test_every_target_has_its_count():
 def test_a_short_run_finds_nothing(target, tmp_path):
     command = [sys.executable, str(FUZZ / "run.py"), target, "--count", str(COUNTS[target]), "--save", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr  # a slow machine says on standard error how it goes
+    assert all(line.startswith(f"{target}: ") for line in done.stderr.splitlines()), done.stderr
     inputs, accepted, refused, failed = map(int, re.findall(r"\d+", done.stdout.splitlines()[0]))
     assert inputs == accepted + refused == COUNTS[target]
     assert not failed
