@@ -6,7 +6,8 @@
 Prints a table: the median time of a sentence of n words over random scores (CPU time of the process, one core), the
 operations a second, the share of the peak that the same run measures before every row, and the memory. Operations are
 counted as the paper's rules have them: C(n+4, 6) for attardi-alls0s1, 3 n^7 / 5040 for attardi-all. Then the slope of
-time over length on log axes for 40..120 words, and two sentences on two threads beside one (elapsed time).
+time over length on log axes for 40..120 words, and two sentences on two threads beside one (elapsed time). The system
+`leftward` is the one of section 3.2 of the paper with its O(n^4) chart, `leftward-n6` the same with the O(n^6) chart.
 With --coverage: how many of the non-projective trees of treebanks, up to 100 words, the chart of attardi-alls0s1 and
 the lite chart reach (every gold arc has score 1: is the best value n?).
 """
@@ -21,13 +22,21 @@ from math import comb, log
 
 from tanglewood import compiled, make_system, read
 from tanglewood.decoders.base import score_table
+from tanglewood.decoders.chart import ChartS0S1
+from tanglewood.decoders.exact import ExactDecoder
 from tanglewood.decoders.maxplus import instructions, peak
+from tanglewood.experiments.shi2018 import LEFTWARD
 
 OPERATIONS = {
     "attardi-alls0s1": lambda n: comb(n + 4, 6),
     "attardi-all": lambda n: 3 * n**7 / 5040,
 }
-LENGTHS = {"attardi-alls0s1": (10, 20, 30, 40, 50, 60, 80, 100, 120), "lite": (10, 20, 40, 60, 80, 100, 120)}
+LENGTHS = {
+    "attardi-alls0s1": (10, 20, 30, 40, 50, 60, 80, 100, 120),
+    "lite": (10, 20, 40, 60, 80, 100, 120),
+    "leftward": (10, 20, 40, 60, 80, 100, 120, 200),
+    "leftward-n6": (10, 20, 40, 60, 80, 100, 120),
+}
 SHORTER = (10, 20, 30, 40, 50, 60)
 
 
@@ -81,7 +90,10 @@ def two_threads(decoder, n, rng):
 
 
 def decoder_of(name):
-    """The decoder of a system, or the lite one."""
+    """The decoder of a system, or the lite one, or one of the two of the leftward system."""
+    if name.startswith("leftward"):
+        inventory = make_system("attardi", reduces=LEFTWARD).inventory
+        return ExactDecoder(inventory, chart=ChartS0S1 if name == "leftward-n6" else None)
     return make_system("attardi-alls0s1").exact(lite=True) if name == "lite" else make_system(name).exact()
 
 
@@ -109,7 +121,9 @@ def coverage(files):
 def main():
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--systems", default="attardi-alls0s1,lite,attardi,attardi-alldeg1,attardi-all")
+    parser.add_argument(
+        "--systems", default="attardi-alls0s1,lite,leftward,leftward-n6,attardi,attardi-alldeg1,attardi-all"
+    )
     parser.add_argument("--lengths", help="words, the same for all systems; by default what takes seconds")
     parser.add_argument("--seconds", type=float, default=1.0, help="time for each row")
     parser.add_argument("--coverage", nargs="+", metavar="FILE", help="count trees instead")
@@ -141,7 +155,7 @@ def main():
         long = [point for point in points if 40 <= point[0] <= 120]
         if len(long) > 2:
             print(f"\n{name}: slope {slope(long):.2f} over {long[0][0]}..{long[-1][0]} words\n")
-    decoder = make_system("attardi-alls0s1").exact()
+    decoder = decoder_of("attardi-alls0s1")
     ratio = two_threads(decoder, 80, rng)
     print(f"two sentences of 80 words on two threads take {ratio:.2f} times one")
 

@@ -24,6 +24,7 @@ from tanglewood.systems import SYSTEMS
 from toy import toy_sentences, train_parser
 
 LONGEST = 5  # words of sentences whose trees are all gone through
+OF_NETWORKS = [name for name, entry in SEARCHES.items() if not entry.siblings]  # over arcs: they score no siblings
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +140,7 @@ def test_rescoring_takes_the_tree_of_the_beam_that_both_heads_find_best(joint, s
     assert changed, "rescoring changed nothing: nothing is tested"
 
 
-@pytest.mark.parametrize("search", [*MOVE_SEARCHES, *JOINT_SEARCHES, *SEARCHES])
+@pytest.mark.parametrize("search", [*MOVE_SEARCHES, *JOINT_SEARCHES, *OF_NETWORKS])
 def test_confidence_is_the_share_of_all_trees_that_have_the_head(joint, short, search):
     if search in ("exact", "lite"):
         pytest.skip("swap has no such search")
@@ -168,7 +169,7 @@ def test_every_search_of_every_system_gives_trees(name):
     parser = train_parser(toy_sentences(6), system=name, settings={"epochs": 1})
     unseen = toy_sentences(8, seed=5)
     tried = 0
-    for search in (*MOVE_SEARCHES, *JOINT_SEARCHES, *SEARCHES):
+    for search in (*MOVE_SEARCHES, *JOINT_SEARCHES, *OF_NETWORKS):
         try:
             parsed = list(parser.parse_all(unseen, search=search))
         except ConfigError:
@@ -341,6 +342,13 @@ def test_every_search_says_what_it_was_if_asked(joint, search):
     for sentence in joint.parse_all(toy_sentences(3), search=search, show_search=True):
         (comment,) = [comment for comment in sentence.comments if comment.startswith("search = ")]
         assert comment.split(",")[0] == f"search = {search}"
+
+
+@pytest.mark.parametrize("search", [name for name in SEARCHES if name not in OF_NETWORKS])
+def test_networks_score_no_siblings(joint, graph_based, search):
+    for parser in (joint, graph_based):
+        with pytest.raises(ConfigError, match=f"{search!r} is for models that score arcs and siblings"):
+            list(parser.parse_all(toy_sentences(1), search=search))
 
 
 def test_systems_that_give_tags_take_no_search_that_gives_none():

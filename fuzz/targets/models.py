@@ -45,6 +45,8 @@ MODELS: dict[str, dict[str, Any]] = {
     "lifted": {"learner": "linear", "system": "arc-eager", "pseudo_projective": "head"},
     "eisner": {"learner": "arcs", "search": "eisner"},
     "exact": {"learner": "arcs", "search": "exact", "system": "attardi"},
+    "mst2": {"learner": "arcs", "search": "mst2"},
+    "eisner2": {"learner": "arcs", "search": "eisner2"},
     "stacked": {"learner": "arcs", "stacked": BASE, "folds": 2},
     "beam": {"learner": "linear", "train_beam": 4},
     "joint": {"learner": "linear", "system": "joint-swap", "folds": 2},

@@ -185,14 +185,15 @@ class Parser:
         known = [
             *(MOVE_SEARCHES if able.scores_moves else ()),
             *(JOINT_SEARCHES if able.scores_moves and able.scores_arcs else ()),
-            *(SEARCHES if able.scores_arcs else ()),
+            *(name for name, entry in SEARCHES.items() if able.scores_arcs and entry.siblings == able.scores_siblings),
         ]
         search = options.search
         if search and search not in known:
             what = f"unknown search {search!r}"
             for searches, scored in ((MOVE_SEARCHES, "moves"), (SEARCHES, "arcs"), (JOINT_SEARCHES, "moves and arcs")):
                 if search in searches:
-                    what = f"search {search!r} is for models that score {scored}"
+                    more = " and siblings" if search in SEARCHES and SEARCHES[search].siblings else ""
+                    what = f"search {search!r} is for models that score {scored}{more}"
             raise ConfigError(f"{what}; this model {able.kind_in_words} and takes {', '.join(known)}")
         if search in SEARCHES and SEARCHES[search].of_system:
             check_system(search, self.model.actions.system)
@@ -203,7 +204,10 @@ class Parser:
                 "min_risk, max_length and show_search are for models that score arcs; this one is transition-based"
             )
         if options.min_risk and able.scores_moves and search not in SEARCHES:
-            raise ConfigError(f"min_risk goes with a search over arcs: {', '.join(SEARCHES)}")
+            over_arcs = [name for name in known if name in SEARCHES]
+            raise ConfigError(f"min_risk goes with a search over arcs: {', '.join(over_arcs)}")
+        if able.scores_siblings and (options.min_risk or options.confidence):
+            raise ConfigError("this model scores siblings: there are no sums over trees, no confidence and no min_risk")
 
     def save(self, path: str | Path) -> None:
         """Write the parser to one file, including a stacked one; the same parser gives the same bytes."""

@@ -3,7 +3,7 @@
 A network that scores moves and arcs is searched in several ways. "greedy" and "beam" follow the moves alone; "mst",
 "eisner", "exact" and "lite" decode the arcs alone (decoders/__init__.py). "vote" adds to the score of every arc how
 much of the beam (or whether the greedy tree) has it, and decodes that; "rescore" takes the tree of the beam that moves
-and arcs together find best.
+and arcs together find best. "mst2" and "eisner2" are for models that score arcs and siblings.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tanglewood.core.logs_plain import exp
 from tanglewood.core.search import Search
 from tanglewood.core.state import State
 from tanglewood.decoders import MOST_MEMORY, MOVE_SEARCHES, SEARCHES, make_decoder, make_summing_decoder
-from tanglewood.decoders.base import Decoder, Scores, score_table, words_in
+from tanglewood.decoders.base import Decoder, Scores, Siblings, score_table, words_in
 from tanglewood.decoders.crossing import CautiousDecoder
 from tanglewood.decoders.limits import MOST_ARC_WORDS, table_memory, too_long
 from tanglewood.errors import ConfigError, LimitError
@@ -166,7 +166,10 @@ class ArcWorker(ParserWorker):
 
     def _parse(self, sentence: Sentence, index: int) -> Iterator[Sentence]:
         arcs = self._workspace.score(index)
-        found = self._decoding.decode(arcs.scores, self._workspace.temperature)
+        siblings = None
+        if self._parser.model.capabilities.scores_siblings and self._decoding.fits(len(sentence)):
+            siblings = self._workspace.score_siblings(index)
+        found = self._decoding.decode(arcs.scores, self._workspace.temperature, siblings=siblings)
         parsed = sentence.with_tree(self._tree(found.heads, arcs.best_labels(found.heads)))
         yield self._described(parsed, self._decoding, found)
 
@@ -197,8 +200,25 @@ class Decoding:
         """Return the bytes of the tables of n words for the best of all trees, and for sums if they are asked for."""
         return table_memory(n, sums=self.options.confidence or self.options.min_risk)
 
-    def decode(self, scores: Scores, temperature: float, believed: Scores | None = None) -> DecodedArcs:
-        """Return the best tree by some scores; probabilities are by ``believed``, if these are other scores."""
+    def fits(self, n: int) -> bool:
+        """Whether n words are within the limits of the search."""
+        return self._decoder.fits(n)
+
+    def decode(
+        self,
+        scores: Scores,
+        temperature: float,
+        believed: Scores | None = None,
+        *,
+        siblings: Siblings | None = None,
+    ) -> DecodedArcs:
+        """Return the best tree by some scores; probabilities are by ``believed``, if these are other scores.
+
+        In a second-order search, siblings have scores, too, if the sentence is within its limits.
+        """
+        if siblings is not None:
+            decoded = self._decoder.second_order_best(scores, siblings)
+            return DecodedArcs(decoded.heads[1:].tolist(), decoded.proof)
         believed = scores if believed is None else believed
         marginals = None
         if self.options.confidence or self.options.min_risk:

@@ -15,21 +15,23 @@ SMALL_ARCS = (
     "h-d.distance",
     "d.upos h-d.direction",
 )
+SMALL_SIBLINGS = ("h.upos n.upos d.upos h-d.direction", "n.lemma d.lemma n-d.direction", "n.feats d.feats")
 SMALL_LABELS = ("d.upos h.upos", "d.feats h-d.direction", "d.form h-d.direction", "h.upos")
 
 
-def new_learner(seed=1, small=False, root=True, **options):
+def new_learner(seed=1, small=False, root=True, siblings=False, **options):
     from test_linear import LABELS
 
     from tanglewood.core.actions import Actions
     from tanglewood.learners.arcs.learner import ArcLearner, ArcOptions
-    from tanglewood.learners.arcs.templates import SHIPPED, ArcTemplates
+    from tanglewood.learners.arcs.templates import SHIPPED, SIBLINGS, ArcTemplates
     from tanglewood.systems import make_system
 
     actions = Actions(make_system("swap", single_root=True), LABELS, LABELS.index("root") if root else -1)
-    return ArcLearner(
-        actions, ArcTemplates(SMALL_ARCS, SMALL_LABELS) if small else SHIPPED, ArcOptions(**options), seed
-    )
+    templates = ArcTemplates(SMALL_ARCS, SMALL_LABELS) if small else SHIPPED
+    if siblings:
+        templates = replace(templates, siblings=SMALL_SIBLINGS if small else SIBLINGS)
+    return ArcLearner(actions, templates, ArcOptions(**options), seed)
 
 
 def quick_learner(**options):
@@ -58,7 +60,10 @@ def parse(model, examples, search="mst"):
     parses = []
     for index in range(len(examples)):
         arcs = workspace.score(index)
-        heads = decoder.best(arcs.scores).heads
+        if model.capabilities.scores_siblings:
+            heads = decoder.second_order_best(arcs.scores, workspace.score_siblings(index)).heads
+        else:
+            heads = decoder.best(arcs.scores).heads
         parses.append((list(heads), [-1, *(arcs.labels[heads[word], word] for word in range(1, len(heads)))]))
     return parses
 
@@ -77,6 +82,13 @@ def workload():
     workspace = model.workspace()
     workspace.encode([treebank(8)[0].words])
     yield repr(workspace.score(0).scores.tolist())
+    second = new_learner(small=True, siblings=True)
+    yield repr(learn(second, 2, search="mst2"))
+    yield repr({name: crc32(values) for name, values in model_bytes(second.model()).items()})
+    yield repr([parse(second.model(), treebank(8), search) for search in ("mst2", "eisner2")])
+    workspace = second.model().workspace()
+    workspace.encode([treebank(8)[0].words])
+    yield repr(workspace.score_siblings(0).tolist())
 
 
 # Templates. -------------------------------------------------------------------------------------------------------
@@ -136,7 +148,7 @@ def test_scores_are_the_sums_of_the_weights_of_the_features():
         workspace = model.workspace()
         workspace.encode([example.words])
         arcs = workspace.score(0)
-        features = [FeatureSet(texts, arc=True) for texts in (SMALL_ARCS, SMALL_LABELS)]
+        features = [FeatureSet(texts, ends=("h", "d")) for texts in (SMALL_ARCS, SMALL_LABELS)]
         state = State(len(example.words))
         for found in features:
             found.use(workspace.words, workspace.offsets[0])

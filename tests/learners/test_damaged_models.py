@@ -24,6 +24,7 @@ KINDS = {
     "linear with a beam": {"learner": "linear", "settings": {"train_beam": 2}},
     "network": {},
     "arcs": {"learner": "arcs"},
+    "siblings": {"learner": "arcs", "search": "mst2"},
     "svm": {"learner": "svm"},
     "liblinear": {"learner": "liblinear"},
     "pseudo-projective": {"learner": "linear", "system": "arc-standard", "pseudo_projective": "head+path"},

@@ -107,7 +107,7 @@ def test_features_are_those_of_the_slow_obvious_twin(system_name):
     system = make_system(system_name)
     more = ("s0.head.deps s0.lower", "s0.left1.left2.prefix2", "s1.right1-b0.between s0.feats", "s0.suffix4 b2.feats")
     move_templates = (*SHIPPED.moves, *more)
-    move_set, label_set = FeatureSet(move_templates), FeatureSet(SHIPPED.labels, arc=True)
+    move_set, label_set = FeatureSet(move_templates), FeatureSet(SHIPPED.labels, ends=("h", "d"))
     key_of: dict[object, int] = {}
     examples = treebank(4, 6)
     table, offsets = WordNumbers().table([example.words for example in examples])

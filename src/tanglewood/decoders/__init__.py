@@ -34,6 +34,7 @@ class SearchEntry(NamedTuple):
     limited: bool = True  # whether sentences beyond a limit get the best of all trees instead
     shortcut: bool = False  # whether the best of all trees is the answer if the system derives it
     projective: bool = False  # whether sums that go with it are over projective trees only
+    siblings: bool = False  # whether it is for models that score neighbouring dependents, too
 
 
 def _exact(system: TransitionSystem) -> Decoder:
@@ -56,6 +57,18 @@ def _eisner(system: TransitionSystem) -> Decoder:
     return Eisner(single_root=system.single_root)
 
 
+def _eisner2(system: TransitionSystem) -> Decoder:
+    from tanglewood.decoders.eisner2 import Eisner2
+
+    return Eisner2(single_root=system.single_root)
+
+
+def _mst2(system: TransitionSystem) -> Decoder:
+    from tanglewood.decoders.mst2 import Mst2
+
+    return Mst2(single_root=system.single_root)
+
+
 SEARCHES: dict[str, SearchEntry] = {
     "exact": SearchEntry(
         "the best tree of the system, one of the attardi family", _exact, of_system=True, shortcut=True
@@ -63,6 +76,12 @@ SEARCHES: dict[str, SearchEntry] = {
     "lite": SearchEntry("the best tree of nearly all that attardi-alls0s1 derives, in O(n^5)", _lite, of_system=True),
     "mst": SearchEntry("the best of all trees", _spanning, limited=False),
     "eisner": SearchEntry("the best projective tree", _eisner, projective=True),
+    "mst2": SearchEntry(
+        "a good tree of all trees by arcs and siblings, from that of eisner2 uphill", _mst2, siblings=True
+    ),
+    "eisner2": SearchEntry(
+        "the best projective tree by arcs and siblings (second order)", _eisner2, projective=True, siblings=True
+    ),
 }
 
 

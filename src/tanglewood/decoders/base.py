@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeAlias, TypeV
 from tanglewood.errors import ConfigError
 
 Scores: TypeAlias = Any  # anything with such a buffer
+Siblings: TypeAlias = Any  # the same for scores of siblings (decoders/siblings.py)
 Space = TypeVar("Space")
 
 
@@ -95,6 +96,14 @@ class Decoder:
     def best(self, scores: Scores) -> Decoded:
         """Return the best tree; its heads are empty if every tree has the value -inf."""
         raise NotImplementedError
+
+    def second_order_best(self, scores: Scores, siblings: Siblings) -> Decoded:
+        """Return the best tree by the scores of its arcs and of neighbouring dependents (decoders/siblings.py)."""
+        raise self._unable("scores of siblings")
+
+    def fits(self, n: int) -> bool:
+        """Whether sentences of n words are within its limits, if it has any."""
+        return True
 
     def log_partition(self, scores: Scores) -> float:
         """Return log of the sum of exp(value) over the trees of the class (or, where it says so, derivations)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tanglewood.decoders.base import Decoded, Decoder, Scores, words_in
+from tanglewood.decoders.base import Decoded, Decoder, Scores, Siblings, words_in
 from tanglewood.decoders.spanning import SpanningTree
 from tanglewood.errors import LimitError
 
@@ -48,3 +48,9 @@ class LimitedDecoder(Decoder):
         if self.fits(words_in(scores)):
             return self.first.best(scores)
         return self.fallback.best(scores)._replace(proof="fallback")
+
+    def second_order_best(self, scores: Scores, siblings: Siblings) -> Decoded:
+        """Likewise; the fallback knows only the scores of arcs."""
+        if self.fits(words_in(scores)):
+            return self.first.second_order_best(scores, siblings)
+        return self.best(scores)

@@ -110,6 +110,11 @@ static void tw_maximum(int level, float *arena, int out, int one, int other, int
     CHOOSE(maximum, level, arena, out, one, other, rows);
 }
 
+static void tw_lift(int level, float *arena, const int *a, const int *out, int other, int y, int columns, int first,
+                    int step) {
+    CHOOSE(lift, level, arena, a, out, other, y, columns, first, step);
+}
+
 static void tw_outer(int level, float *arena, int out, int v, int w, int last) {
     CHOOSE(outer, level, arena, out, v, w, last);
 }

@@ -138,6 +138,34 @@ def maximum(arena: memoryview[float], out: int, one: int, other: int, rows: int)
         arena[out + row] = max(arena[one + row], arena[other + row])
 
 
+def lift(
+    arena: memoryview[float], a: array[int], out: array[int], other: int, y: int, columns: int, first: int, step: int
+) -> None:
+    """For columns c and rows r < first + step * c, padded: out[c][r] = max(itself, max(a[c][r], other[r]) + y[c]).
+
+    ``y`` is the place of one number for each column; without ``other`` (-1) it is a[c][r] alone.
+    """
+    if cython.compiled:
+        tw_lift(  # type: ignore[name-defined]  # noqa: F821
+            LEVEL,
+            cython.address(arena[0]),
+            cython.address(a[0]),
+            cython.address(out[0]),
+            other,
+            y,
+            columns,
+            first,
+            step,
+        )
+        return
+    for c in range(columns):
+        for row in range(first + step * c):
+            value = arena[a[c] + row]
+            if other >= 0:
+                value = max(value, arena[other + row])
+            arena[out[c] + row] = max(arena[out[c] + row], value + arena[y + c])
+
+
 def outer(arena: memoryview[float], out: int, v: int, w: int, last: int) -> None:
     """For pairs (i, h), i <= last: out[pair] = max(itself, v[i] + w[h])."""
     if cython.compiled:

@@ -110,6 +110,25 @@ TARGET static void NAME(maximum)(float *arena, int out, int one, int other, int 
         STORE(arena + out + row, MAX(LOAD(arena + one + row), LOAD(arena + other + row)));
 }
 
+/* out[c][row] = max(itself, max(a[c][row], other[row]) + y[c]) for the first rows of every column. */
+TARGET static void NAME(lift)(float *arena, const int *a, const int *out, int other, int y, int columns, int first,
+                              int step) {
+    for (int c = 0; c < columns; c++) {
+        VEC weight = SPREAD(arena[y + c]);
+        const float *from = arena + a[c];
+        float *to = arena + out[c];
+        int rows = first + step * c;
+        if (other >= 0)
+            for (int row = 0; row < rows; row += WIDTH) {
+                VEC value = ADD(MAX(LOAD(from + row), LOAD(arena + other + row)), weight);
+                STORE(to + row, MAX(LOAD(to + row), value));
+            }
+        else
+            for (int row = 0; row < rows; row += WIDTH)
+                STORE(to + row, MAX(LOAD(to + row), ADD(LOAD(from + row), weight)));
+    }
+}
+
 TARGET static void NAME(outer)(float *arena, int out, int v, int w, int last) {
     float mask[2 * WIDTH];
     for (int lane = 0; lane < 2 * WIDTH; lane++) mask[lane] = lane < WIDTH ? 0 : -INFINITY;

@@ -16,6 +16,7 @@ class LearnerEntry(NamedTuple):
     help: str
     scores_moves: bool = True  # it learns from an oracle
     scores_arcs: bool = False  # if it scores no moves, or is told not to, its models are graph-based
+    scores_siblings: bool = False  # whether it can also learn scores of siblings, for second-order searches
     beam: bool = True  # whether its models can be searched with a beam
     student: str = ""  # module of the learner that learns from other models (Learner, Options), if there is one
 
@@ -26,7 +27,13 @@ LEARNERS = {
     ),
     "linear": LearnerEntry("linear.learner", "Linear", "hashed feature templates; no matrix library"),
     "arcs": LearnerEntry(
-        "arcs.learner", "Arc", "a graph-based linear model", scores_moves=False, scores_arcs=True, beam=False
+        "arcs.learner",
+        "Arc",
+        "a graph-based linear model",
+        scores_moves=False,
+        scores_arcs=True,
+        scores_siblings=True,
+        beam=False,
     ),
     "svm": LearnerEntry("svm.learner", "Svm", "LIBSVM, as in the papers", beam=False),
     "liblinear": LearnerEntry("svm.learner", "Liblinear", "LIBLINEAR"),

@@ -60,6 +60,7 @@ class Capabilities:
 
     scores_moves: bool = False
     scores_arcs: bool = False
+    scores_siblings: bool = False  # beside arcs: then only searches that know of them find the best tree
     beam: bool = True  # whether its scores of moves may be added up; else the search is greedy
     learnt_beam: int = 1  # width of the beam it was trained with: from 2 on, scores are added up as they are
     calibrated: bool = False  # whether it has a temperature that turns its arc scores into log-probabilities
@@ -73,6 +74,8 @@ class Capabilities:
     @property
     def kind_in_words(self) -> str:
         """What the model does, after "this model"."""
+        if self.scores_siblings:
+            return "scores arcs and siblings"
         return "scores moves and arcs" if self.scores_moves and self.scores_arcs else f"is {self.kind}"
 
 
@@ -143,6 +146,9 @@ class ArcWorkspace(Protocol):
 
     def score(self, index: int) -> ArcScores:
         """Return the scores of the arcs of one of the encoded sentences."""
+
+    def score_siblings(self, index: int) -> Any:  # noqa: ANN401 - a table as decoders take it (decoders/siblings.py)
+        """Return the scores of siblings of one of the encoded sentences, from a model that has them."""
 
 
 class Model(Protocol):

@@ -14,6 +14,7 @@ cdef class FeatureSet:
     cdef unsigned int[::1] seeds, values, columns, feats, tags
     cdef int[::1] keys
     cdef readonly int most_keys
+    cdef public int sibling
     cdef int n_atoms, n_templates, offset, tag_column, n_phases
     cpdef share_keys(self, FeatureSet other)
     cpdef use(self, WordTable table, int offset)

@@ -12,7 +12,6 @@ from tanglewood.core.kinds import FIRST_TAG
 from tanglewood.core.state import State
 from tanglewood.errors import ConfigError
 from tanglewood.learners.templates import (
-    ARC,
     ATTRIBUTES,
     FLAGS,
     MANY,
@@ -40,17 +39,18 @@ SPREAD, LAST_SPREAD = 0x9E3779B1, 0x85EBCA6B  # odd numbers without a pattern in
 class FeatureSet:
     """A list of templates; ``keys`` holds the features of the configuration looked at last.
 
-    With ``arc`` templates may refer to an arc's ends. Where the system of the ``actions`` gives tags, a word that has
-    been given one is seen with it, any other with the one in its column.
+    Templates may refer to the ``ends`` of an arc (ARC, or SIBLING, whose n is ``sibling``). Where the system of the
+    ``actions`` gives tags, a word that has been given one is seen with it, any other with the one in its column.
     """
 
-    def __init__(self, templates: Sequence[str], *, arc: bool = False, actions: Actions | None = None) -> None:
-        parsed = [parse_template(text, arc=arc) for text in templates]
+    def __init__(self, templates: Sequence[str], *, ends: tuple[str, ...] = (), actions: Actions | None = None) -> None:
+        parsed = [parse_template(text, ends) for text in templates]
         atoms = list(dict.fromkeys(atom for template in parsed for atom in template))
         names = list(dict.fromkeys(name for atom in atoms for name in (atom.first, atom.second) if name))
-        # An address from h or d is looked up as if from s0, but the walk begins elsewhere.
-        self.starts = array("i", [ARC.index(name[0]) if name[0] in ARC else -1 for name in names])
-        self.addresses = Addresses([f"s0{name[1:]}" if name[0] in ARC else name for name in names])
+        # An address from h, d or n is looked up as if from s0, but the walk begins elsewhere.
+        self.starts = array("i", [ends.index(name[0]) if name[0] in ends else -1 for name in names])
+        self.addresses = Addresses([f"s0{name[1:]}" if name[0] in ends else name for name in names])
+        self.sibling = -1
         places = {"": 0, **{name: place for place, name in enumerate(names)}}
         self.n_atoms = len(atoms)
         tag_column = actions.system.tag_column if actions is not None else ""
@@ -70,15 +70,15 @@ class FeatureSet:
         # Atoms with one value come first in each template, so that what they hash to is there for all other values.
         numbers = {atom: number for number, atom in enumerate(atoms)}
         parts: list[int] = []
-        ends: list[int] = []
+        part_ends: list[int] = []
         many: list[int] = []
         for template in parsed:
             parts += [numbers[atom] for atom in template if atom.attribute not in MANY]
-            ends.append(len(parts))
+            part_ends.append(len(parts))
             rest = [numbers[atom] for atom in template if atom.attribute in MANY]
             many += [*rest, -1, -1][:2]
         self.parts = array("i", [*parts, 0])
-        self.ends = array("i", [*ends, 0])
+        self.ends = array("i", [*part_ends, 0])
         self.many = array("i", [*many, 0])
         self.nodes = array("i", bytes(4 * len(names) + 4))
         self.values = array("I", bytes(4 * self.n_atoms * MOST + 4))
@@ -223,7 +223,7 @@ class FeatureSet:
             if self.starts[i] < 0:
                 self.nodes[i] = self.addresses._node(s, i)
                 continue
-            node = head if self.starts[i] == 0 else dependent
+            node = head if self.starts[i] == 0 else dependent if self.starts[i] == 1 else self.sibling
             if self.addresses.first_steps[i] > 0:
                 node = self.addresses._step(s, node, self.addresses.first_steps[i])
                 if self.addresses.second_steps[i] > 0:

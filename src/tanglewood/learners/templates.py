@@ -3,8 +3,9 @@
 A template is a conjunction of atoms with spaces between, such as ``s0.upos s1.upos s1-s0.distance``. An atom is an
 address and an attribute of its node; a pair of addresses and ``distance``, ``between``, ``direction`` or ``arc``;
 ``flags``; or ``valencies``, the labels in the second list (open valencies, in three-step). Addresses are those of
-core/addresses.py and, in templates for labels, h and d: head and dependent of the arc in question. A template that
-begins with ``first:`` or ``later:`` is for configurations of a system's first phase only, or of those after it.
+core/addresses.py and, in templates for labels, h and d: head and dependent of the arc in question; in those for
+siblings also n, the dependent of h before d. A template that begins with ``first:`` or ``later:`` is for configurations
+of a system's first phase only, or of those after it.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ ATTRIBUTES["choices"] = CANDIDATES  # the first tagger's tag candidates, taken t
 # These have several values, each a feature of its own.
 MANY = (ATTRIBUTES["feats"], PAIR_ATTRIBUTES["between"], VALENCIES, SIDE_LABELS)
 ARC = ("h", "d")
+SIBLING = (*ARC, "n")  # and the dependent of h next to d, nearer to h
 STEPS = ("first:", "later:")
 
 
@@ -41,24 +43,25 @@ class Atom:
 
 
 class TemplateLists:
-    """Lists of templates, as they are written; ``lists`` says what they are called and which may refer to h and d.
+    """Lists of templates, as they are written; ``lists`` says what they are called and to which nodes they may refer.
 
-    A list called ``tags`` may be left out.
+    These come beside those of a configuration. The ``optional`` ones may be left out.
     """
 
     __slots__ = ()
-    lists: ClassVar[dict[str, bool]] = {}
+    lists: ClassVar[dict[str, tuple[str, ...]]] = {}
+    optional: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
-        for name, arc in self.lists.items():
+        for name, ends in self.lists.items():
             for text in getattr(self, name):
-                parse_template(text, arc=arc)
+                parse_template(text, ends)
 
     @classmethod
     def of(cls, data: dict[str, Any], where: str = "templates") -> Self:
         """Return the templates of a mapping with lists of strings."""
-        names = [name for name in cls.lists if name != "tags"]
-        for name in (*names, *(["tags"] if "tags" in cls.lists and data.get("tags") else [])):
+        names = [name for name in cls.lists if name not in cls.optional]
+        for name in (*names, *(name for name in cls.optional if data.get(name))):
             found = data.get(name)
             if not isinstance(found, list) or not found or not all(isinstance(text, str) for text in found):
                 raise ConfigError(f"{where} should have two lists of strings, {' and '.join(names)}")
@@ -84,7 +87,8 @@ class TemplateLists:
 class Templates(TemplateLists):
     """The templates for moves, those for labels and, for systems that give tags, those for tags."""
 
-    lists = {"moves": False, "labels": True, "tags": False}  # noqa: RUF012 - a ClassVar
+    lists = {"moves": (), "labels": ARC, "tags": ()}  # noqa: RUF012 - a ClassVar
+    optional = ("tags",)
     moves: tuple[str, ...]
     labels: tuple[str, ...]
     tags: tuple[str, ...] = ()
@@ -93,9 +97,9 @@ class Templates(TemplateLists):
         return Templates(self.moves + other.moves, self.labels + other.labels, self.tags + other.tags)
 
 
-def parse_template(text: str, *, arc: bool = False) -> list[Atom]:
-    """Return the atoms of a template; ``arc`` says whether it may refer to h and d."""
-    atoms = [_parse_atom(atom, text, arc) for atom in step_of(text)[1].split()]
+def parse_template(text: str, ends: tuple[str, ...] = ()) -> list[Atom]:
+    """Return the atoms of a template; ``ends`` are the nodes of an arc that it may refer to."""
+    atoms = [_parse_atom(atom, text, ends) for atom in step_of(text)[1].split()]
     many = [atom for atom in atoms if atom.attribute in MANY]
     if not atoms or len(many) > 2:
         raise ConfigError(f"template {text!r} should have at least one atom, and at most two of feats or between")
@@ -110,7 +114,7 @@ def step_of(text: str) -> tuple[int, str]:
     return 0, text
 
 
-def _parse_atom(atom: str, template: str, arc: bool) -> Atom:
+def _parse_atom(atom: str, template: str, ends: tuple[str, ...]) -> Atom:
     if atom in ("flags", "valencies"):
         return Atom(FLAGS if atom == "flags" else VALENCIES)
     address, _, attribute = atom.rpartition(".")
@@ -122,17 +126,18 @@ def _parse_atom(atom: str, template: str, arc: bool) -> Atom:
             f"a pair such as s1-s0 has {', '.join(PAIR_ATTRIBUTES)}; a configuration has flags and valencies"
         )
     for name in (first, second) if dash else (first,):
-        _check_address(name, template, arc)
+        _check_address(name, template, ends)
     return Atom(known[attribute], first, second)
 
 
-def _check_address(name: str, template: str, arc: bool) -> None:
-    """Raise ConfigError if this is not an address; h and d may be followed by the same steps as s0."""
+def _check_address(name: str, template: str, ends: tuple[str, ...]) -> None:
+    """Raise ConfigError if this is not an address; the ends of an arc may be followed by the same steps as s0."""
     start, dot, steps = name.partition(".")
     try:
-        Addresses([f"s0{dot}{steps}" if arc and start in ARC else name])
+        Addresses([f"s0{dot}{steps}" if start in ends else name])
     except ConfigError as error:
-        hint = "; or h or d, head and dependent of the arc" if arc else ""
+        hint = "; or h or d, head and dependent of the arc" if ends else ""
+        hint += "; or n, the dependent of h before d" if "n" in ends else ""
         raise ConfigError(f"in template {template!r}: {error}{hint}") from error
 
 

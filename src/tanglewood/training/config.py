@@ -107,6 +107,7 @@ class Config:
         if entry.scores_arcs and (self.search or not entry.scores_moves or settings.get("moves") is False):
             if entry.scores_moves:
                 settings = {**settings, "moves": False}
+            settings = self._with_siblings(settings, learner)
             if self.distils:
                 raise ConfigError("teachers are for networks that score moves; a graph-based model has none")
             if self.stacked and entry.scores_moves:
@@ -125,6 +126,17 @@ class Config:
         if self.beam > 1 and not entry.beam:
             raise ConfigError(f"an {learner} model counts votes, which do not add up to probabilities: no beam")
         return replace(self, learner=learner, system=self.system or "swap")
+
+    def _with_siblings(self, settings: Mapping[str, Any], learner: str) -> Mapping[str, Any]:
+        """Return the settings, which say that siblings are scored where the search is a second-order one."""
+        if self.search and SEARCHES[self.search].siblings:
+            if not learner_entry(learner).scores_siblings:
+                raise ConfigError(f"search={self.search!r} is for learners that score siblings, not for {learner}")
+            return {**settings, "siblings": True}
+        if settings.get("siblings"):
+            second = ", ".join(name for name, entry in SEARCHES.items() if entry.siblings)
+            raise ConfigError(f"siblings=True goes with a second-order search: {second}")
+        return settings
 
     def check(self) -> None:
         """Raise ConfigError if there is no such system, option, learner or setting."""

@@ -263,7 +263,7 @@ class Training:
             raise ConfigError("nothing was learnt")
         parser = self.best[1]
         able = parser.model.capabilities
-        if self.dev and able.scores_arcs and not able.calibrated:
+        if self.dev and able.scores_arcs and not able.scores_siblings and not able.calibrated:
             self._calibrate(parser)
         return parser
 

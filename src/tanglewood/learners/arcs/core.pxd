@@ -13,8 +13,18 @@ cdef class ArcFeatures:
     cdef int _of_head(self, State s, int head, int to_right) noexcept nogil
     cdef int _of_word(self, State s, int word, int to_right) noexcept nogil
 
+@cython.final
+cdef class SiblingFeatures:
+    cdef FeatureSet pairs, triples
+    cdef readonly int most_keys
+    cpdef use(self, WordTable table, int offset)
+    cdef int _of_pair(self, State s, int nearer, int word) noexcept nogil
+    cdef int _of_triple(self, State s, int head, int nearer, int word) noexcept nogil
+
 cdef class ArcScorer:
     cdef ArcFeatures arcs, labels
+    cdef SiblingFeatures siblings
+    cdef readonly bint has_siblings
     cdef Actions actions
     cdef readonly int n_labels
     cdef State state
@@ -32,6 +42,11 @@ cdef class ArcScorer:
     @cython.locals(score=double, to_right=int)
     cdef void _fill(self, float[:, ::1] scores, int[:, ::1] labels) noexcept nogil
     cpdef fill(self, float[:, ::1] scores, int[:, ::1] labels)
+    @cython.locals(last=int, nearer=int, word=int, head=int, first=int, end=int, count=int, score=double)
+    cdef void _fill_siblings(self, float[:, :, ::1] siblings) noexcept nogil
+    @cython.locals(count=int)
+    cdef void _weigh_triple(self, float[:, :, ::1] siblings, int head, int nearer, int word, double score) noexcept nogil
+    cpdef fill_siblings(self, float[:, :, ::1] siblings)
 
 cdef class ArcCore(ArcScorer):
     cdef Weights arc_weights, label_weights
@@ -43,14 +58,17 @@ cdef class ArcTrainer(ArcScorer):
     cdef readonly LearningWeights learnt_arcs, learnt_labels
     cdef double most
     cdef public double time, loss
-    cdef int[::1] heads
+    cdef int[::1] heads, gold_nearer, nearer
+    cdef bint by_siblings
     cdef void _weigh_arcs(self, FeatureSet features, int count, float[::1] out) noexcept nogil
     cdef void _weigh_labels(self, FeatureSet features, int count, float[::1] out) noexcept nogil
     @cython.locals(to_right=int, count=int, total=int)
     cdef int _change_arc(self, int head, int word, int other, double step) noexcept nogil
     @cython.locals(to_right=int)
     cdef int _change_label(self, int head, int word, int label, double step) noexcept nogil
-    @cython.locals(total=int)
+    @cython.locals(count=int, total=int)
+    cdef int _change_siblings(self, int head, int nearer, int word, int other, double step) noexcept nogil
+    @cython.locals(total=int, before=int)
     cdef int _change_weights(self, int[:, ::1] labels, double step) noexcept nogil
     @cython.locals(lag=double, step=double, count=int)
     cpdef update(self, double value, int[:, ::1] labels)

@@ -1,7 +1,8 @@
 """The compiled part of the arcs learner: scores of all arcs of a sentence, and learning from one sentence at a time.
 
 The score of an arc is the sum of a score of its head and one of its dependent, both given the direction, and one of
-both together; the score of the best label is included. So a tree's value is that of its best labelled tree.
+both together; the score of the best label is included. So a tree's value is that of its best labelled tree. In a
+second-order model, siblings have scores, too: one of the two dependents, and one of them and their head.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from collections.abc import Sequence
 
 from tanglewood.core.actions import Actions
 from tanglewood.core.state import State
-from tanglewood.decoders.base import Decoder, score_table
-from tanglewood.learners.arcs.templates import ArcTemplates, by_side
+from tanglewood.decoders.base import Decoded, Decoder, score_table
+from tanglewood.decoders.siblings import find_nearer, sibling_table
+from tanglewood.learners.arcs.templates import ArcTemplates, by_head, by_side
 from tanglewood.learners.features import FeatureSet
+from tanglewood.learners.templates import ARC, SIBLING
 from tanglewood.ml.linear_weights import LearningWeights, Weights
 from tanglewood.ml.word_table import WordTable
 
@@ -28,9 +31,9 @@ class ArcFeatures:
 
     def __init__(self, templates: Sequence[str]) -> None:
         heads, words, pairs = by_side(tuple(templates))
-        self.heads = FeatureSet(heads, arc=True)
-        self.words = FeatureSet(words, arc=True)
-        self.pairs = FeatureSet(pairs, arc=True)
+        self.heads = FeatureSet(heads, ends=ARC)
+        self.words = FeatureSet(words, ends=ARC)
+        self.pairs = FeatureSet(pairs, ends=ARC)
         self.most_keys = max(self.heads.most_keys, self.words.most_keys, self.pairs.most_keys)
 
     def use(self, table: WordTable, offset: int) -> None:
@@ -47,12 +50,39 @@ class ArcFeatures:
         return self.words._extract(s, word - 1 if to_right else word + 1, word, 0)
 
 
+class SiblingFeatures:
+    """The features of siblings in two sets: of the two dependents alone, and of both and their head."""
+
+    def __init__(self, templates: Sequence[str]) -> None:
+        pairs, triples = by_head(tuple(templates))
+        self.pairs = FeatureSet(pairs, ends=SIBLING)
+        self.triples = FeatureSet(triples, ends=SIBLING)
+        self.most_keys = max(self.pairs.most_keys, self.triples.most_keys)
+
+    def use(self, table: WordTable, offset: int) -> None:
+        """Switch to the sentence whose node 0 is at this place in the table."""
+        self.pairs.use(table, offset)
+        self.triples.use(table, offset)
+
+    def _of_pair(self, s: State, nearer: int, word: int) -> int:
+        """Look up the features of two neighbouring dependents, whatever their head."""
+        self.pairs.sibling = nearer
+        return self.pairs._extract(s, -1, word, 0)
+
+    def _of_triple(self, s: State, head: int, nearer: int, word: int) -> int:
+        """Look up the features of two neighbouring dependents and their head; if nearer is the head, of one."""
+        self.triples.sibling = -1 if nearer == head else nearer
+        return self.triples._extract(s, head, word, 0)
+
+
 class ArcScorer:
     """Scores the arcs of one sentence at a time; subclasses have the weights."""
 
     def __init__(self, templates: ArcTemplates, actions: Actions) -> None:
         self.arcs = ArcFeatures(templates.arcs)
         self.labels = ArcFeatures(templates.labels)
+        self.siblings = SiblingFeatures(templates.siblings)
+        self.has_siblings = len(templates.siblings) > 0
         self.actions = actions
         self.n_labels = max(actions.n_arc_labels, 1)
         self.state = State(0)
@@ -67,6 +97,7 @@ class ArcScorer:
         """Switch to the sentence whose node 0 is at this place; the state may have a stacked parser's tree."""
         self.arcs.use(table, offset)
         self.labels.use(table, offset)
+        self.siblings.use(table, offset)
         self.state = state
         nodes = 2 * (state.n + 1)
         self.head_scores = array("f", bytes(4 * nodes))
@@ -153,6 +184,34 @@ class ArcScorer:
         with cython.nogil:
             self._fill(scores, labels)
 
+    def _fill_siblings(self, siblings: memoryview[float]) -> None:
+        last = self.state.n
+        for nearer in range(last + 1):
+            for word in range(1, last + 1):
+                if nearer == word:
+                    continue
+                score = 0.0
+                if nearer > 0:
+                    count = self.siblings._of_pair(self.state, nearer, word)
+                    self._weigh_arcs(self.siblings.pairs, count, self.arc_score)
+                    score = self.arc_score[0]
+                first = 0 if nearer < word else nearer + 1
+                end = nearer if nearer < word else last + 1
+                for head in range(first, end):
+                    self._weigh_triple(siblings, head, nearer, word, score)
+                self._weigh_triple(siblings, nearer, nearer, word, 0.0)
+
+    def _weigh_triple(self, siblings: memoryview[float], head: int, nearer: int, word: int, score: float) -> None:
+        """Write the score of siblings: that of the two alone, which is given, and that of both and their head."""
+        count = self.siblings._of_triple(self.state, head, nearer, word)
+        self._weigh_arcs(self.siblings.triples, count, self.arc_score)
+        siblings[head, nearer, word] = score + self.arc_score[0]
+
+    def fill_siblings(self, siblings: memoryview[float]) -> None:
+        """Write the scores of all siblings that there can be (decoders/siblings.py)."""
+        with cython.nogil:
+            self._fill_siblings(siblings)
+
 
 class ArcCore(ArcScorer):
     """Scores with learnt weights."""
@@ -162,7 +221,8 @@ class ArcCore(ArcScorer):
         self.arc_weights = arc_weights
         self.label_weights = label_weights
         self.sums = array("i", bytes(4 * label_weights.n_classes + 8))
-        self.places = array("i", bytes(4 * max(self.arcs.most_keys, self.labels.most_keys) + 4))
+        most_keys = max(self.arcs.most_keys, self.labels.most_keys, self.siblings.most_keys)
+        self.places = array("i", bytes(4 * most_keys + 4))
 
     def _weigh_arcs(self, features: FeatureSet, count: int, out: array[float]) -> None:
         self.arc_weights._score(features.keys, count, self.places, self.sums, out)
@@ -193,6 +253,8 @@ class ArcTrainer(ArcScorer):
         self.time = 1.0
         self.loss = 0.0
         self.heads = array("i", [0])
+        self.gold_nearer = self.nearer = array("i", [0])
+        self.by_siblings = False
 
     def _weigh_arcs(self, features: FeatureSet, count: int, out: array[float]) -> None:
         self.learnt_arcs._score(features.keys, count, out)
@@ -234,6 +296,19 @@ class ArcTrainer(ArcScorer):
             self.learnt_labels._change(self.labels.pairs.keys, pairs, label, step, self.time)
         return heads + words + pairs
 
+    def _change_siblings(self, head: int, nearer: int, word: int, other: int, step: float) -> int:
+        """Likewise for siblings, which should replace, or be replaced by, a word with another one before it."""
+        count = self.siblings._of_triple(self.state, head, nearer, word)
+        total = count
+        if step != 0:
+            self.learnt_arcs._change(self.siblings.triples.keys, count, 0, step, self.time)
+        if nearer not in (head, other):
+            count = self.siblings._of_pair(self.state, nearer, word)
+            total += count
+            if step != 0:
+                self.learnt_arcs._change(self.siblings.pairs.keys, count, 0, step, self.time)
+        return total
+
     def _change_weights(self, labels: memoryview[int], step: float) -> int:
         """Make the gold tree better and the tree found worse, where they differ; return how many features differ."""
         total = 0
@@ -246,6 +321,12 @@ class ArcTrainer(ArcScorer):
             if head != gold or labels[head, word] != self.gold_labels[word]:
                 total += self._change_label(gold, word, self.gold_labels[word], step)
                 total += self._change_label(head, word, labels[head, word], -step)
+            if self.by_siblings and (head != gold or self.nearer[word] != self.gold_nearer[word]):
+                # The pair of dependents is shared if the word before is the same and is not the head of one of them.
+                before = self.nearer[word] if self.nearer[word] != head else -1
+                total += self._change_siblings(gold, self.gold_nearer[word], word, before, step)
+                before = self.gold_nearer[word] if self.gold_nearer[word] != gold else -1
+                total += self._change_siblings(head, self.nearer[word], word, before, -step)
         return total
 
     def update(self, value: float, labels: memoryview[int]) -> None:
@@ -269,11 +350,25 @@ class ArcTrainer(ArcScorer):
         scores = score_table(n)
         best_labels = label_table(n)
         self.fill(scores, best_labels)
-        decoded = decoder.best(scores)
+        self.by_siblings = self.has_siblings and decoder.fits(n)
+        decoded = self._decoded_by_siblings(scores, decoder) if self.by_siblings else decoder.best(scores)
         self.time += 1
         if decoded.found:
             self.heads = decoded.heads
+            if self.by_siblings:
+                self.nearer = array("i", bytes(8 * (n + 1)))
+                find_nearer(self.heads, self.nearer)
             self.update(decoded.value, best_labels)
+
+    def _decoded_by_siblings(self, scores: memoryview[float], decoder: Decoder) -> Decoded:
+        """Decode with scores of siblings; the value of the gold tree then has those of its own."""
+        siblings = sibling_table(self.state.n)
+        self.fill_siblings(siblings)
+        self.gold_nearer = array("i", bytes(8 * (self.state.n + 1)))
+        find_nearer(self.gold_heads, self.gold_nearer)
+        for word in range(1, self.state.n + 1):
+            self.gold_value += siblings[self.gold_heads[word], self.gold_nearer[word], word]
+        return decoder.second_order_best(scores, siblings)
 
 
 def label_table(n: int) -> memoryview[int]:

@@ -2,13 +2,13 @@
 
 The score of a tree is the sum of its arcs' scores (McDonald, Crammer & Pereira 2005), so that exact search is possible.
 After each sentence the weights move just far enough that the gold tree leads the best other tree by as much as that one
-gets wrong.
+gets wrong. A second-order model also scores neighbouring dependents of a head (McDonald & Pereira 2006).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
@@ -16,10 +16,11 @@ from tanglewood.checks import REAL, Real, Shape, check_arrays, check_settings
 from tanglewood.core.actions import Actions
 from tanglewood.core.state import State
 from tanglewood.decoders.base import Decoder, score_table
+from tanglewood.decoders.siblings import sibling_table
 from tanglewood.decoders.spanning import SpanningTree
 from tanglewood.errors import ConfigError
-from tanglewood.learners.arcs.core import ArcCore, ArcFeatures, ArcTrainer, label_table
-from tanglewood.learners.arcs.templates import SHIPPED, STACKED, ArcTemplates
+from tanglewood.learners.arcs.core import ArcCore, ArcFeatures, ArcTrainer, SiblingFeatures, label_table
+from tanglewood.learners.arcs.templates import SHIPPED, SIBLINGS, STACKED, ArcTemplates
 from tanglewood.learners.base import ArcTable, Capabilities, Example, StackedTree, quiet
 from tanglewood.learners.calibration import best_temperature
 from tanglewood.learners.linear.learner import TableModel
@@ -30,7 +31,7 @@ from tanglewood.ml.words import Word
 from tanglewood.treebank.sentence import Sentence
 
 SETTINGS: Shape = {  # of a model
-    "templates": {"arcs": [str], "labels": [str]},
+    "templates": {"arcs": [str], "labels": [str], "siblings?": [str]},
     "scales": {"arcs": REAL, "labels": REAL},
     "stacked": bool,
     "temperature": Real(least=1e-6),
@@ -73,6 +74,14 @@ class ArcWorkspace:
         self.core.fill(found.scores, found.labels)
         return found
 
+    def score_siblings(self, index: int) -> memoryview[float]:
+        """Return the scores of siblings of one of the encoded sentences, from a second-order model."""
+        state = self.states[index]
+        found = sibling_table(state.n)
+        self.core.use(self.words, self.offsets[index], state)
+        self.core.fill_siblings(found)
+        return found
+
 
 class ArcModel(TableModel):
     """Scores arcs and labels.
@@ -103,8 +112,14 @@ class ArcModel(TableModel):
 
     @property
     def capabilities(self) -> Capabilities:
-        """The model scores arcs."""
-        return Capabilities(scores_arcs=True, beam=False, calibrated=self.calibrated, stacked=self.stacked)
+        """The model scores arcs and, if it is a second-order one, siblings."""
+        return Capabilities(
+            scores_arcs=True,
+            scores_siblings=bool(self.templates.siblings),
+            beam=False,
+            calibrated=self.calibrated,
+            stacked=self.stacked,
+        )
 
     def workspace(self, *, reproducible: bool = False) -> ArcWorkspace:
         """Return a workspace for one thread; its scores are the same on every machine anyway."""
@@ -122,6 +137,7 @@ class ArcModel(TableModel):
         templates = ArcTemplates.of(settings["templates"])
         for texts in (templates.arcs, templates.labels):
             ArcFeatures(texts)  # complains if there are too many features
+        SiblingFeatures(templates.siblings)  # likewise
         state = {name: settings[name] for name in ("stacked", "temperature", "calibrated")}
         return cls(actions, templates, arrays, settings["scales"], **state)
 
@@ -150,6 +166,7 @@ class ArcOptions:
     least: float = 0.002  # share of the largest weight below which a weight is dropped
     updates: int = 1  # fewest updates of a feature that is kept
     templates: str = ""  # a TOML file with your own templates
+    siblings: bool = False  # whether siblings are scored, too; the search says so
 
     def __post_init__(self) -> None:
         if self.epochs < 1 or self.updates < 0 or self.label_cost < 0 or min(self.head_cost, self.most) <= 0:
@@ -191,6 +208,12 @@ class ArcLearner:
         templates = ArcTemplates.read(options.templates) if options.templates else SHIPPED
         if stacked and not options.templates:
             templates = ArcTemplates((*SHIPPED.arcs, *STACKED.arcs), (*SHIPPED.labels, *STACKED.labels))
+        if not options.siblings:
+            templates = replace(templates, siblings=())
+        elif not options.templates:
+            templates = replace(templates, siblings=SIBLINGS)
+        elif not templates.siblings:
+            raise ConfigError(f"{options.templates} should have a list of strings, siblings, for a second-order search")
         return cls(actions, templates, options, seed, stacked=stacked)
 
     def epoch(self, examples: Sequence[Example], decoder: Decoder) -> float:

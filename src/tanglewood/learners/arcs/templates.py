@@ -3,7 +3,8 @@
 They are written like those for moves (learners/templates.py), but refer only to the head h, the dependent d, and what
 can be reached from them: ``h.next.upos``, ``d.previous.upos``. There is no configuration; in a stacked model the other
 parser's tree takes its place: ``h-d.arc`` says whether it has this arc and with which label, ``d.label`` and
-``d.head.upos`` are those of that tree.
+``d.head.upos`` are those of that tree. Templates for siblings also refer to n, the dependent of h next to d on the side
+of h; where d is the nearest dependent itself, n is missing.
 """
 
 from __future__ import annotations
@@ -11,26 +12,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tanglewood.errors import ConfigError
-from tanglewood.learners.templates import ARC, FLAGS, TemplateLists, parse_template, step_of, template_lines
+from tanglewood.learners.templates import ARC, FLAGS, SIBLING, TemplateLists, parse_template, step_of, template_lines
 
 
 @dataclass(frozen=True, slots=True)
 class ArcTemplates(TemplateLists):
-    """The templates for arcs and those for their labels."""
+    """The templates for arcs, those for their labels and, in a second-order model, those for siblings."""
 
-    lists = {"arcs": True, "labels": True}  # noqa: RUF012 - a ClassVar
+    lists = {"arcs": ARC, "labels": ARC, "siblings": SIBLING}  # noqa: RUF012 - a ClassVar
+    optional = ("siblings",)
     arcs: tuple[str, ...]
     labels: tuple[str, ...]
+    siblings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         TemplateLists.__post_init__(self)
-        for text in (*self.arcs, *self.labels):
-            if step_of(text)[0]:
-                raise ConfigError(f"template {text!r} of an arc cannot be for a phase: there are none")
-            for atom in parse_template(text, arc=True):
-                names = [name for name in (atom.first, atom.second) if name]
-                if atom.attribute >= FLAGS or any(name.split(".")[0] not in ARC for name in names):
-                    raise ConfigError(f"template {text!r} of an arc should speak of h and d only")
+        for name, ends in self.lists.items():
+            for text in getattr(self, name):
+                if step_of(text)[0]:
+                    raise ConfigError(f"template {text!r} of an arc cannot be for a phase: there are none")
+                for atom in parse_template(text, ends):
+                    starts = [address.split(".")[0] for address in (atom.first, atom.second) if address]
+                    if atom.attribute >= FLAGS or any(start not in ends for start in starts):
+                        only = "h, d and n" if name == "siblings" else "h and d"
+                        raise ConfigError(f"template {text!r} of an arc should speak of {only} only")
 
 
 def by_side(templates: tuple[str, ...]) -> tuple[list[str], list[str], list[str]]:
@@ -43,6 +48,14 @@ def by_side(templates: tuple[str, ...]) -> tuple[list[str], list[str], list[str]
         ends = {name[0] for atom in text.split() if atom != "h-d.direction" for name in _addresses(atom)}
         sides[2 if len(ends) > 1 or not ends else ARC.index(ends.pop())].append(text)
     return sides
+
+
+def by_head(templates: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """Divide templates for siblings into those without h, which are the same for all heads, and the others."""
+    with_head = [
+        text for text in templates if any(name[0] == "h" for atom in text.split() for name in _addresses(atom))
+    ]
+    return [text for text in templates if text not in with_head], with_head
 
 
 def _addresses(atom: str) -> list[str]:
@@ -123,4 +136,24 @@ STACKED = ArcTemplates(
         h-d.arc, d.label, h-d.arc d.upos, d.label d.upos, d.label h.upos, d.label d.upos h.upos, h.label
         h.label d.label, d.label d.lemma, d.label d.feats
     """),
+)
+
+# What is added in a second-order model (McDonald & Pereira 2006): the tags of head and both dependents, and tags and
+# words of the two dependents alone, with direction and distance. A template without h is looked up once for each pair
+# of dependents; where n is missing, it does not count.
+SIBLINGS = (
+    *_with(
+        """
+        h.upos n.upos d.upos, h.xpos n.xpos d.xpos, h.lemma n.upos d.upos, h.upos n.lemma d.upos, h.upos n.upos d.lemma
+        """,
+        "h-d.direction",
+    ),
+    "h.upos n.upos d.upos h-d.direction n-d.distance",
+    *_with(
+        """
+        n.upos d.upos, n.xpos d.xpos, n.lemma d.lemma, n.lemma d.upos, n.upos d.lemma, n.feats d.feats
+        """,
+        "n-d.direction",
+        "n-d.distance",
+    ),
 )

@@ -22,7 +22,7 @@ from tanglewood.learners.feature_models import linear_templates
 from tanglewood.learners.features import FeatureSet
 from tanglewood.learners.linear.beam import BeamTrainer
 from tanglewood.learners.linear.core import LinearCore, LinearTrainer
-from tanglewood.learners.templates import LATER, SHIPPED, TemplateLists, Templates, tag_templates
+from tanglewood.learners.templates import ARC, LATER, SHIPPED, TemplateLists, Templates, tag_templates
 from tanglewood.ml.linear_tables import freeze_tables, load_tables, restore_tables, save_tables, table_arrays
 from tanglewood.ml.linear_weights import MOST_CLASSES, LearningWeights
 from tanglewood.ml.word_table import WordNumbers
@@ -42,7 +42,7 @@ SETTINGS: Shape = {  # of a model
 def feature_sets(actions: Actions, templates: Templates) -> tuple[FeatureSet, FeatureSet, FeatureSet]:
     """Return the features of moves, of labels and of tags; all see the tags that words have been given so far."""
     moves = FeatureSet(templates.moves, actions=actions)
-    labels = FeatureSet(templates.labels, arc=True, actions=actions)
+    labels = FeatureSet(templates.labels, ends=ARC, actions=actions)
     tags = FeatureSet(templates.tags, actions=actions)
     tags.share_keys(labels)
     return moves, labels, tags
