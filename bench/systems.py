@@ -32,7 +32,8 @@ def variants() -> dict[str, list[str]]:
             continue
         chosen = ["--system", name]
         if "lazy" in system.oracles and name != "attardi":  # its two are the same
-            found |= {f"{name}, {oracle} oracle": [*chosen, "--oracle", oracle] for oracle in system.oracles}
+            oracles = (next(iter(system.oracles)), system.trained_by)
+            found |= {f"{name}, {oracle} oracle": [*chosen, "--oracle", oracle] for oracle in oracles}
         else:
             found[name] = chosen
         if system.covers == "the projective trees":

@@ -24,6 +24,14 @@ def run(script, *arguments):
     return done
 
 
+def test_swaps_counts_those_of_three_oracles(tmp_path):
+    rows = ["1\ta\t_\t_\t_\t_\t0\troot\t_\t_", "2\tb\t_\t_\t_\t_\t0\troot\t_\t_"]
+    rows += [f"{word}\tc\t_\t_\t_\t_\t1\tdep\t_\t_" for word in (3, 4)]
+    (tmp_path / "dev.conllu").write_text("\n".join(rows) + "\n\n")
+    table = run("swaps.py", tmp_path).stdout.splitlines()
+    assert table[2] == f"| {tmp_path.name} | 1 | 1 | 2 | 2 | 1 | 1 | 0 |"
+
+
 def test_accuracy_is_the_mean_over_seeds_and_kept(tmp_path):
     for part, seed in (("train", 1), ("dev", 2)):
         (tmp_path / f"{part}.conllu").write_text(toy_text(12, seed=seed))

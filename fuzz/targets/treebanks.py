@@ -143,7 +143,7 @@ class Treebanks(Target):
     def _trace(self, sentences: list[Sentence], rng: Random) -> None:
         system = tw.make_system(rng.choice(list(SYSTEMS)))
         for sentence in sentences:
-            if len(sentence) < 40:
+            if len(sentence) < 20:  # some oracles search
                 try:
                     list(tw.trace(sentence, system, rng.choice(list(system.oracles))))
                 except (OracleError, ConfigError):  # not a tree of this system

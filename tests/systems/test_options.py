@@ -94,6 +94,20 @@ def test_options_that_make_no_sense_are_refused_with_a_reason(name, options, pro
         make_system(name, **options)
 
 
+@pytest.mark.parametrize(
+    ("name", "options", "why"),
+    [
+        ("attardi", {"degree": 3}, "up to degree 2 only"),
+        ("attardi-all", {"degree": 4}, "up to degree 2 only"),
+        ("attardi", {"reduces": "s0>s1,s1>s0,b0>s1"}, "with these reduces has no dynamic oracle"),  # not closed
+        ("attardi", {"reduces": "s1>s0,s2>s1,s2>s0"}, "with these reduces has no dynamic oracle"),  # s1: no other head
+    ],
+)
+def test_the_attardi_family_has_a_dynamic_oracle_up_to_degree_2_where_leaves_may_be_dropped(name, options, why):
+    with pytest.raises(ConfigError, match=why):
+        make_system(name, **options).oracle("dynamic")
+
+
 def test_covington_with_a_bound_has_no_dynamic_oracle():
     with pytest.raises(ConfigError, match="covington with max_degree has no dynamic oracle"):
         make_system("covington", max_degree=1).oracle("dynamic")

@@ -285,11 +285,17 @@ def one_root(heads: list[int]) -> list[int]:
     return [first if head == 0 and word != first else head for word, head in enumerate(heads, 1)]
 
 
+def skip_interpreted_charts(name: str, oracle: str) -> None:
+    if not COMPILED and oracle == "dynamic" and name.startswith("attardi"):
+        pytest.skip("its chart takes minutes where it is interpreted; test_builds_agree.py has short sentences")
+
+
 @over_exploring_oracles
 @with_any_and_single_root
 @quick
 @given(heads=random_heads(9, 1), choices=choices, stop=st.integers(0, 25))
 def test_from_any_state_some_legal_move_costs_nothing(name, options, oracle, single_root, heads, choices, stop):
+    skip_interpreted_charts(name, oracle)
     system = make_system(name, single_root=single_root, **options)
     bound = system.oracle(oracle)
     gold = one_root(heads) if single_root else heads
@@ -302,6 +308,7 @@ def test_from_any_state_some_legal_move_costs_nothing(name, options, oracle, sin
 @settings(quick, max_examples=10 if COMPILED else 2, phases=[Phase.generate])  # the test above finds short examples
 @given(heads=random_heads(30, 20), choices=choices, stop=st.integers(0, 60))
 def test_from_any_state_of_a_long_sentence_too(name, options, oracle, single_root, heads, choices, stop):
+    skip_interpreted_charts(name, oracle)
     system = make_system(name, single_root=single_root, **options)
     bound = system.oracle(oracle)
     gold = one_root(heads) if single_root else heads
@@ -321,7 +328,14 @@ def follow_free_moves(system: TransitionSystem, oracle, s: State) -> None:
     Tree(s.word_heads())
 
 
-EXACT = [(name, roots) for name in ("arc-eager", "arc-hybrid", "covington", "choi-palmer") for roots in (False, True)]
+EXACT = [
+    (name, roots)
+    for name in (
+        *("arc-standard", "arc-eager", "arc-hybrid", "covington", "choi-palmer"),
+        *("attardi", "attardi-all", "attardi-alls0s1"),
+    )
+    for roots in (False, True)
+]
 
 
 @pytest.mark.parametrize(("name", "single_root"), EXACT)
@@ -329,6 +343,7 @@ EXACT = [(name, roots) for name in ("arc-eager", "arc-hybrid", "covington", "cho
 @given(heads=random_heads(14, 1), walks=st.lists(choices, min_size=2, max_size=3))
 def test_the_costs_of_a_walk_add_up_to_the_heads_it_got_wrong(name, single_root, heads, walks):
     """Up to the loss that the gold tree starts with, the same for all walks: 0 if the system covers it."""
+    skip_interpreted_charts(name, "dynamic")
     system = make_system(name, single_root=single_root)
     gold = one_root(heads) if single_root else heads
     oracle = system.oracle("dynamic")

@@ -73,7 +73,7 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--system", metavar="NAME", help="transition system (default swap, attardi-alls0s1 with --search; see info)"
     )
-    parser.add_argument("--oracle", metavar="NAME", help="its oracle (default: lazy or dynamic if it has one)")
+    parser.add_argument("--oracle", metavar="NAME", help="its oracle (default: the one that docs/training.md names)")
     parser.add_argument(
         "--pseudo-projective",
         choices=("head", "path", "head+path"),

@@ -185,14 +185,18 @@ class LossOracle(Oracle):
         return 0
 
     def _costs(self, s: State, out: array[int]) -> None:
-        """Write how many more heads each legal move makes wrong; n + 1 for illegal moves."""
-        loss = self._loss(s)
+        """Write how many more heads each legal move makes wrong than the best of them; n + 1 for illegal moves."""
+        least = self.n + 1
         for move in range(self.system.n_moves):
             out[move] = self.n + 1
             if self.system._is_legal(s, move, -1):
                 self.after._copy_from(s)
                 self.system._take(self.after, move, -1)
-                out[move] = self._loss(self.after) - loss
+                out[move] = self._loss(self.after)
+                least = min(least, out[move])
+        for move in range(self.system.n_moves):
+            if out[move] <= self.n:
+                out[move] -= least
 
     def _move(self, s: State) -> int:
         """Return the first legal move that costs nothing."""

@@ -3,4 +3,4 @@
 from contextlib import nullcontext
 from types import SimpleNamespace
 
-cython = SimpleNamespace(nogil=nullcontext(), compiled=False)
+cython = SimpleNamespace(nogil=nullcontext(), gil=nullcontext(), compiled=False)

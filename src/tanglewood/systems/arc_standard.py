@@ -10,6 +10,7 @@ from typing import ClassVar
 from tanglewood.core.oracle import GreedyOracle
 from tanglewood.core.state import State
 from tanglewood.core.system import Move, TransitionSystem, arc_move
+from tanglewood.systems.arc_standard_oracle import DynamicOracle
 
 SHIFT, LEFT_ARC, RIGHT_ARC = range(3)
 
@@ -21,7 +22,7 @@ class ArcStandard(TransitionSystem):
     covers = "the projective trees"
     projective = True
     paper = "Nivre 2009, Figure 2 (Sp)"
-    oracles: ClassVar[dict[str, type]] = {"static": GreedyOracle}
+    oracles: ClassVar[dict[str, type]] = {"static": GreedyOracle, "dynamic": DynamicOracle}
     all_moves: ClassVar[tuple[Move, ...]] = (Move("SHIFT"), arc_move("LEFT-ARC"), arc_move("RIGHT-ARC"))
 
     def _is_final(self, s: State) -> bool:

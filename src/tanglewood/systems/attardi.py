@@ -16,6 +16,7 @@ from tanglewood.core.state import State
 from tanglewood.core.system import Move, Option, TransitionSystem, arc_move, options_of
 from tanglewood.decoders.exact import ExactDecoder
 from tanglewood.errors import ConfigError, UndecidedError
+from tanglewood.systems.attardi_oracle import DynamicOracle
 
 SHIFT = 0
 B0 = -1
@@ -185,7 +186,7 @@ class Attardi(TransitionSystem):
     covers = "trees whose arcs skip at most degree - 1 subtrees of the stack"
     paper = "Attardi 2006; Cohen et al. 2011"
     options: ClassVar[dict[str, Option]] = DEGREE | options_of(REDUCES)
-    oracles: ClassVar[dict[str, type]] = {"static": StaticOracle, "lazy": LazyOracle}
+    oracles: ClassVar[dict[str, type]] = {"static": StaticOracle, "lazy": LazyOracle, "dynamic": DynamicOracle}
     trained_by = "lazy"
     exact_searches: ClassVar[tuple[str, ...]] = ("exact",)
 

@@ -1,4 +1,4 @@
-from tanglewood.core.oracle cimport Oracle
+from tanglewood.core.oracle cimport LossOracle, Oracle
 from tanglewood.core.state cimport State
 from tanglewood.core.system cimport FrontArcSystem
 
@@ -21,3 +21,10 @@ cdef class StaticOracle(Oracle):
     cdef bint drawable
     cdef int _move(self, State s) noexcept nogil
     cdef bint _waits(self, State s, int plane, int below) noexcept nogil
+
+cdef class DynamicOracle(LossOracle):
+    cdef StaticOracle static
+    cdef int[::1] seen, stacked
+    cdef int _move(self, State s) noexcept nogil
+    cdef bint _is_open(self, State s, int word) noexcept nogil
+    cdef int _loss(self, State s) noexcept nogil

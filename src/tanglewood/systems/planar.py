@@ -9,9 +9,9 @@ from __future__ import annotations
 from array import array
 from typing import ClassVar
 
-from tanglewood.core.oracle import Oracle
+from tanglewood.core.oracle import LossOracle, Oracle
 from tanglewood.core.state import State
-from tanglewood.core.system import FrontArcSystem, Move, arc_move
+from tanglewood.core.system import FrontArcSystem, Move, TransitionSystem, arc_move
 from tanglewood.treebank.measures import two_planes, zeros
 
 SHIFT, LEFT_ARC, RIGHT_ARC, REDUCE, SWITCH = range(5)
@@ -61,6 +61,77 @@ class StaticOracle(Oracle):
         return farthest < below and s.heads[farthest] < 0
 
 
+class DynamicOracle(LossOracle):
+    """Approximate costs from any state (after Fernández-González & Gómez-Rodríguez 2018).
+
+    As in covington, the loss of a state is taken to be the number of gold arcs that are out of reach, each looked at on
+    its own, plus the number of cycles that the others would close with the arcs already built. Two arcs that are within
+    reach may still rule each other out, by crossing where no second plane is left, so that this may be too small. A
+    word left over counts as attached to 0, as it is before single_root repairs the tree.
+    """
+
+    def __init__(self, system: TransitionSystem) -> None:
+        LossOracle.__init__(self, system)
+        self.static = StaticOracle(system)
+
+    def _prepare(self) -> None:
+        LossOracle._prepare(self)
+        self.static.bind(self.heads)
+        self.seen = zeros(self.n + 1)
+        self.stacked = zeros(self.n + 1)
+
+    def _move(self, s: State) -> int:
+        """Return the static oracle's move if it costs nothing, or else the first that does not."""
+        best = self.static._move(s)
+        self._costs(s, self.move_costs)
+        if best >= 0 and self.move_costs[best] == 0:
+            return best
+        for move in range(self.system.n_moves):
+            if self.move_costs[move] == 0:
+                return move
+        return -1
+
+    def _is_open(self, s: State, word: int) -> bool:
+        """Whether the word and its gold head will still meet: both in the buffer, or one of them on a stack.
+
+        If SWITCH has just led to an empty stack, only SHIFT is left, and the front word meets nothing.
+        """
+        front = s.n + 1 - s.n_buffer
+        head = self.heads[word]
+        low = min(head, word)
+        high = max(head, word)
+        if low == 0 or high < front or (high == front and s.phase == 1 and s.depth == 0):
+            return False
+        return low >= front or self.stacked[low] == 1
+
+    def _loss(self, s: State) -> int:
+        """Gold arcs that are out of reach, and cycles."""
+        for word in range(1, s.n + 1):
+            self.seen[word] = self.stacked[word] = 0
+        for place in range(s.depth):
+            self.stacked[s.stack[place]] = 1
+        for place in range(s.aside_depth):
+            self.stacked[s.aside[place]] = 1
+        loss = 0
+        for word in range(1, s.n + 1):
+            if s.heads[word] >= 0:
+                if s.heads[word] != self.heads[word]:
+                    loss += 1
+            elif self.heads[word] > 0 and not self._is_open(s, word):
+                loss += 1
+        for word in range(1, s.n + 1):
+            node = word
+            while node > 0 and self.seen[node] == 0:
+                self.seen[node] = word
+                head = s.heads[node]
+                if head < 0 and self._is_open(s, node):
+                    head = self.heads[node]
+                node = head
+            if node > 0 and self.seen[node] == word:
+                loss += 1
+        return loss
+
+
 class Planar(FrontArcSystem):
     """SHIFT, LEFT-ARC and RIGHT-ARC between the stack's top and the buffer's front, REDUCE."""
 
@@ -68,7 +139,7 @@ class Planar(FrontArcSystem):
     covers = "trees without crossing arcs between words"
     projective = True
     paper = "Gómez-Rodríguez & Nivre 2010"
-    oracles: ClassVar[dict[str, type]] = {"static": StaticOracle}
+    oracles: ClassVar[dict[str, type]] = {"static": StaticOracle, "dynamic": DynamicOracle}
     all_moves: ClassVar[tuple[Move, ...]] = (
         Move("SHIFT"),
         arc_move("LEFT-ARC"),

@@ -25,3 +25,10 @@ cdef class EagerOracle(Oracle):
 cdef class LazyOracle(EagerOracle):
     cdef int[::1] components
     cdef bint _may_swap(self, State s) noexcept nogil
+
+cdef class FewestOracle(LazyOracle):
+    cdef int[::1] plan
+    cdef int plan_length
+    cdef readonly int at_least
+    cdef int _move(self, State s) noexcept nogil
+    cdef void _costs(self, State s, int[::1] out) noexcept nogil

@@ -13,6 +13,7 @@ from tanglewood.core.oracle import GreedyOracle, Oracle
 from tanglewood.core.state import State
 from tanglewood.core.system import Move
 from tanglewood.systems.arc_standard import ArcStandard
+from tanglewood.systems.swap_search import search_fewest_swaps
 from tanglewood.treebank.measures import projective_order
 
 if TYPE_CHECKING:
@@ -207,6 +208,37 @@ class LazyOracle(EagerOracle):
         return s.n_buffer == 0 or self.components[s.stack[s.depth - 1]] != self.components[s.buffer[s.n_buffer - 1]]
 
 
+class FewestOracle(LazyOracle):
+    """The fewest swaps that a search finds (swap_search.py), or the lazy oracle's moves where those are as few.
+
+    ``at_least`` says how many swaps every derivation of the bound tree needs. If that is less than the derivation
+    has, the search gave up, and the moves are the lazy oracle's.
+    """
+
+    explores = False
+
+    def _prepare(self) -> None:
+        LazyOracle._prepare(self)
+        self.plan_length = 0
+        s = State(self.n)
+        reached = self.reaches_gold(s)
+        lazy = self.system.swaps(s)
+        self.at_least = min(lazy, 1)  # a tree that needs none is projective, and then the lazy oracle swaps nothing
+        if reached and lazy > 1:
+            found = search_fewest_swaps(list(self.heads), lazy)
+            self.at_least = found.at_least
+            self.plan = array("i", found.moves or [-1])
+            self.plan_length = len(found.moves)
+
+    def _move(self, s: State) -> int:
+        if self.plan_length == 0:
+            return LazyOracle._move(self, s)
+        return self.plan[s.steps] if s.steps < self.plan_length else -1
+
+    def _costs(self, s: State, out: array[int]) -> None:
+        Oracle._costs(self, s, out)
+
+
 class Swap(ArcStandard):
     """SHIFT, LEFT-ARC, RIGHT-ARC and SWAP on the two topmost nodes of the stack."""
 
@@ -214,7 +246,7 @@ class Swap(ArcStandard):
     covers = "all trees"
     projective = False
     paper = "Nivre 2009, Figure 2 (Su)"
-    oracles: ClassVar[dict[str, type]] = {"eager": EagerOracle, "lazy": LazyOracle}
+    oracles: ClassVar[dict[str, type]] = {"eager": EagerOracle, "lazy": LazyOracle, "fewest": FewestOracle}
     trained_by = "lazy"
     puts_back = True
     all_moves: ClassVar[tuple[Move, ...]] = (*ArcStandard.all_moves, Move("SWAP"))

@@ -1,0 +1,1 @@
+cdef int SHIFT, LEFT_ARC, RIGHT_ARC, SWAP
