@@ -11,7 +11,19 @@ from tanglewood.systems import SYSTEMS
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "tanglewood"
 MODULES = sorted(SOURCE.rglob("*.py"))
-HEAVY = {"matplotlib", "torch", "sklearn", "numpy", "scipy", "pandas"}
+HEAVY = {
+    "matplotlib",
+    "torch",
+    "sklearn",
+    "numpy",
+    "scipy",
+    "pandas",
+    "pyarrow",
+    "zstandard",
+    "dask",
+    "distributed",
+    "fsspec",
+}
 MATRICES = {  # loaded when asked for
     *(f"ml/{name}.py" for name in ("adam", "contexts", "contextual", "encoder", "language_model", "lexicon")),
     *(f"ml/{name}.py" for name in ("products", "vectors_plain")),

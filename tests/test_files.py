@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tanglewood import files
-from tanglewood.errors import FormatError
+from tanglewood.errors import FormatError, MissingExtraError
 from tanglewood.files import DAMAGED, PART, opened, part_of_name, writing
 
 TEXT = b"".join(b"line %d\n" % number for number in range(20_000))
@@ -224,3 +224,35 @@ def test_a_file_that_is_empty_or_begins_like_a_compressed_one_is_told_from_one_t
     (tmp_path / "x.gz").write_bytes(gzip.compress(b"plain"))
     with gzip.open(tmp_path / "x.gz") as unpacked, opened(unpacked) as (stream, _):
         assert stream.read() == b"plain"  # the name says nothing about a stream that is unpacked already
+
+
+def test_zst_is_read_whole_or_with_an_error_and_written(tmp_path):
+    zstandard = pytest.importorskip("zstandard", reason="zstandard is not installed")
+    packed = zstandard.ZstdCompressor().compress(TEXT)
+    path = tmp_path / "x.zst"
+    for data, wanted in ((packed, TEXT), (packed + packed, TEXT + TEXT)):
+        path.write_bytes(data)
+        with opened(path) as (stream, _):
+            assert stream.read() == wanted
+    for data in (packed[:-1], packed[: len(packed) // 2], packed + b"garbage", packed[:40] + b"x" * 9 + packed[49:]):
+        path.write_bytes(data)
+        with opened(path) as (stream, _), pytest.raises(DAMAGED):
+            stream.read()
+    for data in (b"", packed[:3], TEXT):
+        path.write_bytes(data)
+        with pytest.raises(FormatError), opened(path):
+            pass
+    with writing(path) as out:
+        out.write(TEXT)
+    with opened(path) as (stream, _):
+        assert stream.read() == TEXT
+
+
+def test_zst_without_its_package_is_an_error_that_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    (tmp_path / "x.zst").write_bytes(files.ZST_MAGIC + b"rest")
+    with pytest.raises(MissingExtraError, match=r"pip install 'tanglewood\[zst\]'"), opened(tmp_path / "x.zst"):
+        pass
+    with pytest.raises(MissingExtraError, match=r"zstandard"), writing(tmp_path / "y.zst"):
+        pass
+    assert names(tmp_path) == ["x.zst"]

@@ -381,3 +381,17 @@ def test_weights_that_grow_beyond_all_bounds_are_an_error_that_says_what_helps(j
     broken = type(joint)(type(joint.model)(joint.model.actions, joint.model.vocabulary, parameters), joint.description)
     with pytest.raises(ModelError, match="too large"), np.errstate(all="ignore"):
         list(broken.parse_all(toy_sentences(3)))
+
+
+def test_in_a_very_long_sentence_the_greedy_tree_votes_instead_of_the_beam(joint, monkeypatch):
+    unseen = toy_sentences(30, seed=13)
+    monkeypatch.setattr("tanglewood.searches.MOST_BEAM_WORDS", 6)
+    beam, greedy = (list(joint.parse_all(unseen, search="vote", beam=width)) for width in (4, 1))
+    monkeypatch.undo()
+    whole = list(joint.parse_all(unseen, search="vote", beam=4))
+    assert {len(sentence) > 6 for sentence in unseen} == {True, False}
+    for sentence, one, all_of_it in zip(beam, greedy, whole, strict=True):
+        long = len(sentence) > 6
+        assert sentence.tree == (one if long else all_of_it).tree
+        why = f"search = greedy and vote instead of a beam of 4 and vote: {len(sentence)} words are beyond the limit"
+        assert (why in sentence.comments) == long

@@ -5,21 +5,23 @@ import gzip
 import io
 import lzma
 import os
+import re
 import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from tanglewood.errors import ArgumentError, FormatError, given
+from tanglewood.errors import ArgumentError, FormatError, MissingExtraError, given
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 READ_SIZE = 1 << 17
-GZIP_MAGIC, XZ_MAGIC = b"\x1f\x8b", b"\xfd7zXZ\x00"
-MAGIC = {".gz": GZIP_MAGIC, ".xz": XZ_MAGIC}
+ZST_SIZE = 1 << 14  # compressed bytes that are unpacked at once: they may become very many
+GZIP_MAGIC, XZ_MAGIC, ZST_MAGIC = b"\x1f\x8b", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
+MAGIC = {".gz": GZIP_MAGIC, ".xz": XZ_MAGIC, ".zst": ZST_MAGIC}
 DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)  # what reading compressed data may raise
 OUTPUT = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EPIPE}  # errors that only writing can have
 CLOSED = {
@@ -27,6 +29,7 @@ CLOSED = {
     "stdout": "it is closed, so nothing can be written to it; it can be sent to a file, or to /dev/null",
 }
 PART = ".part"  # how the names of files end that are being written
+LEFT_PART = re.compile(r"\..{1,50}\.[0-9a-f]{16}\.part", re.DOTALL)
 
 Source = str | os.PathLike[str] | BinaryIO
 
@@ -72,13 +75,15 @@ def opened(source: Source) -> Iterator[tuple[BinaryIO, str]]:
         else:
             raw, name = stack.enter_context(Path(source).open("rb")), os.fspath(source)
         start = peek(raw, len(XZ_MAGIC))
-        unpacked: gzip.GzipFile | XzReader
+        unpacked: gzip.GzipFile | XzReader | ZstReader
         if start.startswith(GZIP_MAGIC):
             unpacked = gzip.GzipFile(fileobj=raw)
         elif start.startswith(XZ_MAGIC):
             unpacked = XzReader(raw)
+        elif start.startswith(ZST_MAGIC):
+            unpacked = ZstReader(raw)
         elif _is_as_on_disk(raw) and name.endswith(tuple(MAGIC)):
-            raise FormatError(_not_compressed(start, name[-3:]), file=name, line=1)
+            raise FormatError(_not_compressed(start, Path(name).suffix), file=name, line=1)
         else:
             yield raw, name
             return
@@ -150,6 +155,67 @@ class XzReader(io.RawIOBase):
         return True
 
 
+class ZstReader(io.RawIOBase):
+    """Decompresses zst, in one frame or several; what breaks off or is followed by something else raises an error."""
+
+    def __init__(self, raw: BinaryIO) -> None:
+        zstandard = _zstandard()
+        self._raw = raw
+        self._new = zstandard.ZstdDecompressor().decompressobj
+        self._error = zstandard.ZstdError
+        self._frame: Any = None
+        self._ready = memoryview(b"")
+
+    def readable(self) -> bool:
+        """Tell that it can be read."""
+        return True
+
+    def seekable(self) -> bool:
+        """Tell whether it is a file rather than a pipe."""
+        return self._raw.seekable()
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        """Read some bytes; none at the end."""
+        view = memoryview(buffer).cast("B")
+        while not self._ready:
+            fresh = self._raw.read(ZST_SIZE)
+            if not fresh:
+                if self._frame is not None:
+                    raise EOFError("the end is missing")
+                return 0
+            self._ready = memoryview(self._unpacked(fresh))
+        size = min(len(view), len(self._ready))
+        view[:size] = self._ready[:size]
+        self._ready = self._ready[size:]
+        return size
+
+    def _unpacked(self, fresh: bytes) -> bytes:
+        found = []
+        try:
+            while fresh:
+                self._frame = self._frame or self._new()
+                found.append(self._frame.decompress(fresh))
+                fresh = b""
+                if self._frame.eof:
+                    fresh, self._frame = self._frame.unused_data, None
+        except self._error as error:
+            raise EOFError(str(error)) from None
+        return b"".join(found)
+
+
+def _zstandard() -> Any:  # noqa: ANN401 - a module
+    try:
+        import zstandard
+    except ModuleNotFoundError:
+        raise MissingExtraError(".zst needs zstandard: pip install 'tanglewood[zst]'") from None
+    return zstandard
+
+
+def unpacked_name(name: str) -> str:
+    """Return the name of a file without an ending that says how it is compressed."""
+    return next((name.removesuffix(ending) for ending in MAGIC if name.endswith(ending)), name)
+
+
 def peek(raw: BinaryIO, size: int) -> bytes:
     """Return up to ``size`` bytes without consuming them; none if the stream can neither be peeked into nor rewound."""
     if hasattr(raw, "peek"):
@@ -173,7 +239,7 @@ def writing(target: Source, *, packed: bool = True) -> Iterator[BinaryIO]:
     """Yield the binary file to write to; a path appears only if all goes well, and then it is on the disk.
 
     It has the permissions of the file that it replaces, or else those of any new file. With ``packed``, output to a
-    path that ends in .gz or .xz is compressed.
+    path that ends in .gz, .xz or .zst is compressed.
     """
     check_source(target, "wb")
     if not isinstance(target, str | os.PathLike):
@@ -225,13 +291,28 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
             if mode is not None:
                 partial.chmod(mode)
             yield raw
-            raw.flush()
-            os.fsync(raw.fileno())
-        partial.replace(path)
-        _sync_folder(path.parent)
+            on_disk(raw)
+        put_in_place(partial, path)
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
+
+
+def on_disk(raw: BinaryIO) -> None:
+    """Have what was written to a file reach the disk."""
+    raw.flush()
+    os.fsync(raw.fileno())
+
+
+def put_in_place(partial: Path, path: Path) -> None:
+    """Give a file that is complete, and on the disk, its final name."""
+    partial.replace(path)
+    _sync_folder(path.parent)
+
+
+def kept_part_of(path: Path) -> Path:
+    """Return the name, always the same, of a file that stays if the run that writes it is stopped."""
+    return path.with_name(path.name + PART)
 
 
 def part_of_name(path: Path) -> Path:
@@ -240,6 +321,11 @@ def part_of_name(path: Path) -> Path:
     In containers the numbers of processes repeat, and what a killed run has left must not be in the way of the next.
     """
     return path.with_name(f".{path.name[:50]}.{os.urandom(8).hex()}{PART}")
+
+
+def is_left_part(name: str) -> bool:
+    """Tell whether a file is called as if it were being written; if nobody does that, a killed process has left it."""
+    return LEFT_PART.fullmatch(name) is not None
 
 
 def _sync_folder(folder: Path) -> None:
@@ -261,5 +347,8 @@ def _compressed(raw: BinaryIO, suffix: str) -> Iterator[BinaryIO]:
     elif suffix == ".xz":
         with lzma.LZMAFile(raw, "wb") as packed_xz:
             yield cast("BinaryIO", packed_xz)
+    elif suffix == ".zst":
+        with _zstandard().ZstdCompressor().stream_writer(raw, closefd=False) as packed_zst:
+            yield packed_zst
     else:
         yield raw

@@ -104,6 +104,18 @@ class Pipeline:
         """The column whose tags the parser chooses itself, from the tagger's candidates; usually there is none."""
         return self._parser.model.actions.system.tag_column
 
+    @property
+    def checksum(self) -> str:
+        """The checksum of its model file, or of the one it would be saved as, which tells it from any other."""
+        if self._origin is not None:
+            return self._origin.checksum
+        return parse_model(dump_model(*self.contents()), "the pipeline").checksum
+
+    @property
+    def origin(self) -> Origin | None:
+        """The file that it was read from, if there is one."""
+        return self._origin
+
     def __repr__(self) -> str:
         takes = "text" if self._tokenizer else "words" if self._tagger else "tagged words"
         about = self.description
@@ -272,10 +284,17 @@ class Pipeline:
             yield from map(without_candidates, sentences)
 
     def pieces(
-        self, texts: Iterable[str], *, document: str = "", number: int = 1, sentences: str = "model"
+        self,
+        texts: Iterable[str],
+        *,
+        document: str = "",
+        number: int = 1,
+        sentences: str = "model",
+        begin: int = 0,
     ) -> Iterator[Piece]:
         """Yield the sentences of a text that comes in pieces, for workers to parse; see text/batches.py."""
-        return pieces(self._needed_tokenizer(), texts, document=document, number=number, sentences=sentences)
+        tokenizer = self._needed_tokenizer()
+        return pieces(tokenizer, texts, document=document, number=number, sentences=sentences, begin=begin)
 
     def familiarity(self) -> Familiarity:
         """Return a counter that tells whether texts are of the kind that the model has learnt from."""

@@ -37,7 +37,10 @@ from tanglewood.treebank.tree import Tree
 BEAM_VOTE, GREEDY_VOTE, ARCS_SHARE = 2.0, 0.7, 0.6
 MOST_CAUTIOUS = 200  # words of a sentence in which crossing arcs must pay: the best projective tree takes cubic time
 CROSSING_GAIN = 1.0  # what each crossing arc must add to the score of a tree that moves and arcs have voted for
-MOST_BEAM_WORDS = 5000  # of a sentence: a beam copies configurations, each as long as the sentence, at every move
+# Words of a sentence with a beam, which copies configurations, each as long as the sentence, at every move: of 1,000
+# words it does half as many in a second as of 50, of 2,000 a quarter. Greedy search copies nothing. Text without full
+# stops comes in sentences of 1,000 words.
+MOST_BEAM_WORDS = 500
 
 
 class Searcher(Protocol):
@@ -405,9 +408,16 @@ class JointWorker(MoveWorker):
         if not self._fits(len(sentence)):
             yield from self._by_moves(sentence, index)
             return
+        if options.search == "vote":
+            by_beam = self._wide and len(sentence) <= MOST_BEAM_WORDS
+            derivations = self._derivations(sentence, index, every=by_beam)
+            parsed = self._decoded(sentence, self._workspace.score(index), derivations, by_beam=by_beam)
+            given_up = self._wide and not by_beam
+            yield self._instead(parsed, "greedy and vote", f"a beam of {options.beam} and vote") if given_up else parsed
+            return
         derivations = [] if options.search in SEARCHES else self._best_first(sentence, index)
         arcs = self._workspace.score(index)
-        if options.search in SEARCHES or options.search == "vote":
+        if options.search in SEARCHES:
             yield self._decoded(sentence, arcs, derivations)
             return
         chances = self._decoding.marginals(arcs.scores, self._workspace.temperature) if options.confidence else None
@@ -435,15 +445,17 @@ class JointWorker(MoveWorker):
                 parsed = with_confidence(parsed, self._shares(tree, derivations))
             yield self._instead(parsed, "beam" if by_beam else "greedy", asked, place=place)
 
-    def _decoded(self, sentence: Sentence, arcs: ArcScores, derivations: Sequence[Derivation]) -> Sentence:
+    def _decoded(
+        self, sentence: Sentence, arcs: ArcScores, derivations: Sequence[Derivation], *, by_beam: bool = False
+    ) -> Sentence:
         """Return the sentence with the best tree by the scores of arcs, to which derivations add their votes."""
         scores = believed = arcs.scores
         votes: list[TreeVote] = []
         if derivations:
             shares = shares_of(derivations)
             votes = [TreeVote(one.heads, one.labels, share) for one, share in zip(derivations, shares, strict=True)]
-            scores = believed = arcs.with_votes(votes, BEAM_VOTE if self._wide else GREEDY_VOTE)
-            if self._wide and self.options.confidence:  # a beam is surer than it should be
+            scores = believed = arcs.with_votes(votes, BEAM_VOTE if by_beam else GREEDY_VOTE)
+            if by_beam and self.options.confidence:  # a beam is surer than it should be
                 believed = arcs.with_votes(votes, GREEDY_VOTE)
         found = self._decoding.decode(scores, self._workspace.temperature, believed)
         tree = self._tree(found.heads, arcs.best_labels(found.heads, votes))

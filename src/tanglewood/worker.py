@@ -38,7 +38,9 @@ class Parts(Protocol):
     def description(self) -> Mapping[str, Any]:
         """What the parser was made from."""
 
-    def pieces(self, texts: Iterable[str], *, sentences: str = ...) -> Iterator[Piece]:
+    def pieces(
+        self, texts: Iterable[str], *, document: str = ..., sentences: str = ..., begin: int = ...
+    ) -> Iterator[Piece]:
         """Yield the sentences of a text."""
 
 

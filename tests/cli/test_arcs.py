@@ -135,7 +135,7 @@ def test_a_sentence_whose_tables_do_not_fit_is_named_before_they_are_made(model,
     monkeypatch.undo()
     monkeypatch.chdir(model.parent)
     monkeypatch.setattr("tanglewood.searches.MOST_MEMORY", 32 * 7**2 + 40 * 7)
-    monkeypatch.setattr("tanglewood.cli.parse.MOST_MEMORY", 1)
+    monkeypatch.setattr("tanglewood.cli.searching.MOST_MEMORY", 1)
     assert main(["parse", "-m", "arcs.tw", "dev.conllu", "--on-error", "skip", "-o", "out.conllu"]) == 0
     assert [sentence.line for sentence in read("out.conllu")]
     assert len(list(read("out.conllu"))) == sum(len(sentence) <= 6 for sentence in dev)

@@ -22,6 +22,7 @@ LEARNT = ["--learner", "linear", "--epochs", "1"]
 WAYS = {  # command -> its arguments; FILE is where a treebank goes, MODEL a model
     "train": ["FILE", "-o", "out.tw", *LEARNT],
     "parse": ["-m", "MODEL", "FILE"],
+    "corpus": ["FILE", "-o", "corpus", "-m", "MODEL", "--on-error", "stop", "-j", "1"],
     "evaluate": ["FILE", "trees.conllu"],
     "crossval": ["FILE", "--folds", "2", *LEARNT],
     "pretrain": ["FILE", "-o", "out.pre.tw", "--words", "20"],
@@ -39,7 +40,7 @@ WAYS = {  # command -> its arguments; FILE is where a treebank goes, MODEL a mod
 }
 READERS = [command for command, way in WAYS.items() if "FILE" in way]
 NEED_SENTENCES = {"train", "evaluate", "crossval", "pretrain", "embed", "draw", "trace"}
-PRINT = [command for command in WAYS if command not in {"train", "pretrain", "embed", "reproduce", "serve"}]
+PRINT = [command for command in WAYS if command not in {"train", "corpus", "pretrain", "embed", "reproduce", "serve"}]
 WRITERS = ["parse", "draw", "find", "convert"]
 TREES = toy_text(8).encode()
 GZIP, XZ = gzip.compress(TREES), lzma.compress(TREES)
@@ -328,7 +329,7 @@ needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system doe
 @needs_fork
 def test_without_standard_input_files_are_read_and_a_dash_is_an_error():
     streams = ["closed", *USUAL[1:]]
-    dashed = [command for command in READERS if command != "reproduce"]
+    dashed = [command for command in READERS if command not in {"corpus", "reproduce"}]
     found = run_all([(streams, words(command)) for command in PRINT] + [(streams, words(one, "-")) for one in dashed])
     for status, out, err in found[: len(PRINT)]:
         keeps_to_the_contract(status, err, wrong=False)

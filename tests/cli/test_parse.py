@@ -106,3 +106,65 @@ def test_json_holds_what_conllu_holds(pipeline, model, capsys):
         for word in data["words"]:
             if "start" in word:
                 assert TEXT[word["start"] : word["end"]] == word["form"]
+
+
+BAD = b"Dax zorps.\n\nTawug \xff\xfe zorps. Wug fimps dax.\n"
+
+
+def test_bytes_that_are_no_text_stop_are_left_out_or_replaced(model, tmp_path, capsys):
+    file = tmp_path / "bad.txt"
+    file.write_bytes(BAD)
+    status, _, err = run(capsys, "-m", model, file)
+    assert status == 1
+    assert f"{file}:3: bytes b'\\xff\\xfe' are not UTF-8" in err
+    forms = {}
+    for way, expected in (("skip", 0), ("replace", 0), ("report", 1)):
+        status, out, err = run(capsys, "-m", model, file, "--on-error", way)
+        assert status == expected
+        assert f"{file}:3: bytes b'\\xff\\xfe' are not UTF-8" in err
+        assert "in 1 place" in err
+        forms[way] = [form for s in sentences_of(out) for form in s.forms]
+    assert "\ufffd" in forms["replace"]
+    assert "\ufffd" not in forms["skip"]
+    assert forms["skip"] == forms["report"]
+
+
+def test_other_commands_take_bad_text_too(model, tmp_path, capsys):
+    file = tmp_path / "bad.txt"
+    file.write_bytes(BAD)
+    assert main(["stats", "-m", str(model), str(file)]) == 1
+    assert "--on-error replace goes on" in capsys.readouterr().err
+    assert main(["stats", "-m", str(model), str(file), "--on-error", "replace"]) == 0
+    assert "bytes that could not be decoded were replaced in 1 place" in capsys.readouterr().err
+    assert main(["stats", "-m", str(model), str(file), "--encoding", "latin-1"]) == 0
+
+
+def test_text_may_be_in_other_encodings(model, tmp_path, capsys):
+    file = tmp_path / "text.txt"
+    file.write_text(TEXT, encoding="utf-8")
+    wanted = run(capsys, "-m", model, file)
+    for encoding, more in (("utf-16", ()), ("utf-8-sig", ()), ("latin-1", ("--encoding", "latin-1"))):
+        file.write_text(TEXT, encoding=encoding)
+        assert run(capsys, "-m", model, *more, file) == wanted
+    status, _, err = run(capsys, "-m", model, "--encoding", "nosuch", file)
+    assert status == 1
+    assert "nosuch: there is no such encoding" in err
+
+
+def test_a_first_line_of_more_than_a_megabyte_is_text(model, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("tanglewood.text.reading.MOST_SEEN", 100)
+    monkeypatch.setattr("tanglewood.text.reading.READ_SIZE", 50)
+    file = tmp_path / "line.txt"
+    file.write_text("Dax zorps. " * 20)
+    status, out, err = run(capsys, "-m", model, file)
+    assert (status, err) == (0, "")
+    assert len(sentences_of(out)) == 20
+
+
+def test_a_sentence_without_end_is_not_parsed_with_a_beam(model, tmp_path, capsys):
+    file = tmp_path / "long.txt"
+    file.write_text("dax " * 1200)
+    status, out, err = run(capsys, "-m", model, "--sentences", "blank-lines", "--search", "beam", file)
+    assert status == 0
+    assert "were too long for the search" in err
+    assert "# search = greedy instead of a beam of 8: " in out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from concurrent.futures import Future
 
 import pytest
@@ -164,3 +165,17 @@ def test_what_is_read_ahead_is_bounded(monkeypatch):
 def test_a_number_of_processes_that_is_none_is_refused(number, error):
     with pytest.raises(error, match="1 or more"):
         list(in_order(square, [1], processes=number))
+
+
+def nap(number):
+    time.sleep(number / 10)
+    return number
+
+
+def test_results_may_come_as_they_are_done():
+    assert sorted(in_order(square, range(20), processes=3, as_done=True)) == [n * n for n in range(20)]
+    assert list(in_order(nap, [8, 0, 1], processes=2, as_done=True)) == [0, 1, 8]
+    assert list(in_order(nap, [2, 0], processes=2, as_done=False)) == [2, 0]
+    heard = []
+    assert sorted(in_order(count, [2, 0, 5], processes=2, as_done=True, hear=heard.append)) == [0, 2, 5]
+    assert sorted(heard) == [(number, part) for number in (2, 5) for part in range(number)]

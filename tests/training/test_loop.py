@@ -327,7 +327,8 @@ def test_a_sentence_without_a_tree_is_an_error_that_says_where():
 def test_the_oracle_chosen_may_be_asked_from_any_state_if_there_is_such_a_one(name):
     system = make_system(name)
     chosen = system.oracle(system.training_oracle())
-    assert chosen.explores == any(system.oracle(oracle).explores for oracle in system.oracles)
+    slow = name in ("arc-standard", "planar", "two-planar") or name.startswith("attardi")  # to train with, or rough
+    assert chosen.explores == (not slow and any(system.oracle(oracle).explores for oracle in system.oracles))
 
 
 def test_the_oracle_chosen_for_a_bounded_covington_exists():

@@ -19,11 +19,13 @@ from tanglewood.measure.clock import minutes
 
 if TYPE_CHECKING:
     from tanglewood.core.system import TransitionSystem
+    from tanglewood.text.reading import Seen
     from tanglewood.treebank.sentence import Sentence
 
 IDLE = "-m is for text: a treebank should have its trees already (tanglewood parse makes new ones)"
 LONGEST_USAGE = 3  # lines
 LONGEST_NAME = 60  # of a file, in the line that shows progress
+MOST_LISTED = 1000  # errors that are listed at the end
 
 
 class ArgumentParser(argparse.ArgumentParser):
@@ -53,17 +55,29 @@ def add_reading(parser: argparse.ArgumentParser, *, files: str | int = "+", text
         "files",
         nargs=files,
         metavar="FILE|TEXT" if text else "FILE",
-        help=f"{'text, ' if text else ''}CoNLL-U or CoNLL-X, plain, .gz or .xz; - is stdin"
+        help=f"{'text, ' if text else ''}CoNLL-U or CoNLL-X, plain, .gz, .xz or .zst; - is stdin"
         + ("; an argument with a space in it that is not the name of a file is taken as text" if text else ""),
     )
     parser.add_argument(
         "--on-error",
-        choices=("stop", "skip", "report"),
+        choices=("stop", "skip", "report", *(["replace"] if text else [])),
         default="stop",
-        help="at a malformed sentence: stop (default); skip it and list all skipped sentences at the end; or "
-        "report it at once, go on, and exit with status 1",
+        help=f"at a malformed sentence{', or bytes of text that cannot be decoded' if text else ''}: stop (default); "
+        "skip it and list all that was skipped at the end; or report it at once, go on, and exit with status 1"
+        + ("; replace: as skip, but such bytes become U+FFFD" if text else ""),
     )
+    if text:
+        add_encoding(parser)
     add_max_sentence(parser)
+
+
+def add_encoding(parser: argparse.ArgumentParser) -> None:
+    """Add --encoding."""
+    parser.add_argument(
+        "--encoding",
+        metavar="NAME",
+        help="of text, such as latin-1 (default: UTF-8, or UTF-16 or UTF-32 where the text begins with its mark)",
+    )
 
 
 def add_max_sentence(parser: argparse.ArgumentParser) -> None:
@@ -176,6 +190,15 @@ def use_one_matrix_thread() -> None:
         os.environ[f"{library}_NUM_THREADS"] = "1"
 
 
+def encoding_of(args: argparse.Namespace) -> str:
+    """Return the encoding of text that was asked for, if any, as Python names it."""
+    if getattr(args, "encoding", None) is None:
+        return ""
+    from tanglewood.text.reading import checked_encoding
+
+    return checked_encoding(args.encoding)
+
+
 class Reading:
     """Reads the sentences of one file after another, shows progress, and keeps track of bad sentences.
 
@@ -185,7 +208,10 @@ class Reading:
 
     def __init__(self, args: argparse.Namespace, *, texts: bool = False, idle: str = IDLE) -> None:
         self.on_error: str = args.on_error
-        self.errors: list[LocatedError] = []
+        self.encoding = encoding_of(args)
+        self.errors: list[LocatedError] = []  # the first of them
+        self.n_errors = 0
+        self.n_places = 0  # those that were bytes of text
         self.texts = texts
         self.idle = idle
         self.command: str = args.command
@@ -222,16 +248,29 @@ class Reading:
             yield from read(source, on_error=self.note, trees=trees, max_sentence=self.max_sentence)
             return
         from tanglewood.files import opened
-        from tanglewood.text.reading import Seen, read_text
+        from tanglewood.text.reading import Seen
 
         with opened(source) as (stream, name):
-            seen = Seen(stream, name)
+            seen = Seen(stream, name, self.encoding)
             if self.forced or not seen.is_treebank:
-                yield from self._parsed(f"{name}: ", read_text(seen.as_stream(), name))
+                yield from self._parsed(f"{name}: ", self.text_of(seen))
                 return
             if self.model is not None and self.idle:
                 raise ConfigError(f"{name} is a treebank; {self.idle}")
-            yield from read(seen.as_stream(), on_error=self.note, trees=trees, max_sentence=self.max_sentence)
+            yield from read(seen.check_treebank(), on_error=self.note, trees=trees, max_sentence=self.max_sentence)
+
+    def text_of(self, seen: Seen) -> Iterator[str]:
+        """Yield the text of a stream; bytes that cannot be decoded are handled as --on-error says."""
+        from tanglewood.text.reading import read_text
+
+        on_error = None if self.on_error == "stop" else self.note_bytes
+        return read_text(
+            seen.as_stream(),
+            seen.name,
+            encoding=self.encoding,
+            on_error=on_error,
+            replaced=self.on_error == "replace",
+        )
 
     def _parsed(self, name: str, texts: Iterable[str]) -> Iterator[Sentence]:
         """Parse a text, and say on standard error which model does it."""
@@ -250,21 +289,33 @@ class Reading:
             yield "-" if file == "-" else raw, stack.enter_context(Progress(file, raw))
 
     def note(self, error: LocatedError) -> None:
-        """Handle a bad sentence as --on-error says."""
+        """Handle a bad sentence, or bytes that are no text, as --on-error says."""
         if self.on_error == "stop":
             raise error
-        self.errors.append(error)
+        self.n_errors += 1
+        if len(self.errors) < MOST_LISTED:
+            self.errors.append(error)
         if self.on_error == "report":
             print(error, file=sys.stderr)
 
+    def note_bytes(self, error: LocatedError) -> None:
+        """Handle bytes of text that cannot be decoded."""
+        self.n_places += 1
+        self.note(error)
+
     def close(self) -> int:
         """Say what was left out and return the exit status."""
-        if self.errors:
-            print(f"{_count(len(self.errors), 'sentence')} left out because of errors", file=sys.stderr)
-            if self.on_error == "skip":
-                for error in self.errors:
-                    print(f"  {error}", file=sys.stderr)
-        return 1 if self.errors and self.on_error == "report" else 0
+        if self.n_errors > self.n_places:
+            print(f"{_count(self.n_errors - self.n_places, 'sentence')} left out because of errors", file=sys.stderr)
+        if self.n_places:
+            done = "replaced" if self.on_error == "replace" else "left out"
+            print(f"bytes that could not be decoded were {done} in {_count(self.n_places, 'place')}", file=sys.stderr)
+        if self.on_error in ("skip", "replace"):
+            for error in self.errors:
+                print(f"  {error}", file=sys.stderr)
+            if self.n_errors > len(self.errors):
+                print(f"  and {self.n_errors - len(self.errors):,} more", file=sys.stderr)
+        return 1 if self.n_errors and self.on_error == "report" else 0
 
 
 def choose_from(sentences: Iterable[Sentence], args: argparse.Namespace, source: str) -> tuple[int, Sentence]:

@@ -28,6 +28,7 @@ LESS_MEMORY = {  # command -> what needs less; the others read sentences and cou
     "crossval": "fewer sentences, or a smaller model (--set)",
     "reproduce": "a smaller treebank; what is finished is kept",
     "parse": "shorter sentences, a narrower --beam, fewer processes (-j), or with an exact search a lower --max-memory",
+    "corpus": "fewer --processes, or a narrower --beam; what is finished is kept",
     "draw": "a shorter sentence",
     "serve": "fewer or smaller models, and fewer --workers",
 }

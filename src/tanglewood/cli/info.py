@@ -24,6 +24,10 @@ EXTRAS = {
     "png": ("resvg_py", "pictures of trees: draw -o tree.png"),
     "web": ("uvicorn", "the playground: serve"),
     "contextual": ("transformers", "vectors of large encoders: embed"),
+    "zst": ("zstandard", "files compressed as .zst"),
+    "parquet": ("pyarrow", "tables: corpus --format parquet"),
+    "remote": ("fsspec", "inputs by URL: corpus s3://..."),
+    "dask": ("distributed", "clusters: corpus --dask"),
 }
 
 

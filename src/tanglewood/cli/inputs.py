@@ -18,7 +18,7 @@ ENGLISH = "the English model of tanglewood"
 TAKE_ONE = ("draw", "trace")  # commands that take one file
 FILE_ENDINGS = (  # an argument with one of these endings names a file, even with a space in it
     *(ending for format_ in FORMATS.values() for ending in format_.endings),
-    *(".text", ".md", ".csv", ".xml", ".tw", ".gz", ".xz", ".zip", ".bz2", ".pdf", ".doc", ".docx", ".odt"),
+    *(".text", ".md", ".csv", ".xml", ".tw", ".gz", ".xz", ".zst", ".zip", ".bz2", ".pdf", ".doc", ".docx", ".odt"),
 )
 LONGEST_NAME = 1024
 LONGEST_SHOWN = 40

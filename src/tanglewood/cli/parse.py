@@ -10,24 +10,30 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import closing
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tanglewood.cli.common import Reading, add_processes, add_reading, add_reproducible, use_one_matrix_thread
+from tanglewood.cli.guard import stop_of
 from tanglewood.cli.inputs import is_text
+from tanglewood.cli.searching import add_search, search_options
 from tanglewood.cli.writing import add_writing, chosen_format, chosen_look, on_screen
-from tanglewood.decoders import JOINT_SEARCHES, MOST_MEMORY, MOVE_SEARCHES, SEARCHES, search_help
-from tanglewood.errors import one_line
-from tanglewood.options import SENTENCES, ParseOptions
-from tanglewood.show.formats import FORMATS, write
+from tanglewood.errors import ConfigError, one_line
+from tanglewood.files import kept_part_of
+from tanglewood.show.formats import FORMATS, Format, write
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
     from tanglewood.pipeline import Pipeline
+    from tanglewood.run.corpus import Corpus
     from tanglewood.text.batches import Piece
     from tanglewood.text.familiarity import Familiarity
     from tanglewood.treebank.conllu import Batch
+    from tanglewood.treebank.sentence import Sentence
 
 HELP = "parse text or tagged sentences"
 EXAMPLES = """\
@@ -38,6 +44,7 @@ EXAMPLES = """\
   tanglewood parse -m model.tw words.conllu -o trees.conllu
   tanglewood parse -m model.tw --accurate words.conllu > trees.conllu
   tanglewood parse -m arcs.tw --search eisner --confidence words.conllu > trees.conllu
+  tanglewood parse --resume -j 2 big.txt -o big.conllu
   zcat big.conllu.gz | tanglewood parse -m model.tw -j 2 - -o big-trees.conllu.gz"""
 
 
@@ -49,71 +56,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_writing(parser, FORMATS, "what OUT ends in, or tree on a terminal, else conllu")
     parser.add_argument("--text", action="store_true", help="treat the input as text, whatever it looks like")
-    parser.add_argument(
-        "--sentences",
-        choices=SENTENCES,
-        default="model",
-        help="where the sentences of text end: where the model says (default), at final punctuation, with each line, "
-        "or at blank lines only",
-    )
-    parser.add_argument(
-        "--contextual",
-        default="",
-        metavar="FILE",
-        help="vectors of a large encoder, from tanglewood embed, or the encoder, for models that have learnt from some",
-    )
-    parser.add_argument(
-        "--tag", action="store_true", help="fill in lemmas, tags and features where a sentence has none"
-    )
-    parser.add_argument(
-        "--search",
-        choices=(*MOVE_SEARCHES, *JOINT_SEARCHES, *SEARCHES),
-        help=search_help() + ". Models that score moves alone take the first two, graph-based ones the last four, and "
-        "networks all that their system has (default: vote; for graph-based models as in training; by moves alone beam "
-        "with a pipeline, else greedy)",
-    )
-    parser.add_argument(
-        "--accurate", action="store_true", help="take a beam of 8 where there can be one: usually better trees, slower"
-    )
-    parser.add_argument(
-        "--confidence",
-        action="store_true",
-        help="write to MISC how probable each word's head is: by the sum over all trees, or by the share of the beam "
-        "that agrees, for models that score moves alone",
-    )
-    parser.add_argument(
-        "--beam",
-        type=int,
-        metavar="K",
-        help="keep the K best derivations (default 1; 8 with --accurate, where a beam is needed and, for models that "
-        "score moves alone, with a pipeline)",
-    )
+    add_search(parser)
     parser.add_argument(
         "--nbest", type=int, default=1, metavar="K", help="write the K best trees of each sentence, from the beam"
     )
     parser.add_argument(
-        "--min-risk",
+        "--resume",
         action="store_true",
-        help="with a search over arcs: find the tree expected to have the most correct heads",
-    )
-    parser.add_argument(
-        "--max-length",
-        type=int,
-        default=0,
-        metavar="N",
-        help="in sentences longer than N follow moves alone or, graph-based, take the best of all trees",
-    )
-    parser.add_argument(
-        "--max-memory",
-        type=int,
-        metavar="MB",
-        help=f"likewise where the search needs more megabytes than this (default {MOST_MEMORY >> 20}); "
-        "graph-based: if even the best of all trees needs more, the sentence is an error",
-    )
-    parser.add_argument(
-        "--show-search",
-        action="store_true",
-        help="add a comment with the search and its proof to every sentence",
+        help="write to OUT.part, which stays if the command is stopped or killed; the same command goes on from there, "
+        "and OUT appears at the end. Refused if input, model or options have changed since",
     )
     add_reproducible(parser)
     add_processes(
@@ -131,27 +82,23 @@ def run(args: argparse.Namespace) -> int:
 
     reading = Reading(args)
     began = time.perf_counter()
-    options = ParseOptions(
-        search=args.search or "",
-        beam=args.beam,
-        accurate=args.accurate,
-        nbest=args.nbest,
-        confidence=args.confidence,
-        min_risk=args.min_risk,
-        max_length=args.max_length,
-        max_memory=MOST_MEMORY if args.max_memory is None else args.max_memory << 20,
-        show_search=args.show_search,
-        sentences=args.sentences,
-        contextual=args.contextual,
-        reproducible=args.reproducible,
-    )
+    options = search_options(args, nbest=args.nbest)
     format_ = chosen_format(args, FORMATS, "tree" if on_screen(args) else "conllu")
     pipeline = load(args.model)
     corpus = Corpus(pipeline.worker(options, tag=args.tag), processes=args.processes)
     familiarity = None if pipeline.tagger is None else pipeline.familiarity()
     batches = _seen(_batches(args, reading, pipeline), familiarity)
-    with closing(corpus.parse(batches, reading.note)) as sentences:
-        count = write(sentences, args.output, format_, chosen_look(args, format_))
+    if args.resume:
+        try:
+            count = _go_on(args, reading, pipeline, corpus, batches, format_)
+        except KeyboardInterrupt as error:
+            status, told = stop_of(error)
+            part = kept_part_of(Path(args.output))
+            print(f"\n{told}: {one_line(str(part))} is kept; the same command goes on from there", file=sys.stderr)
+            return status
+    else:
+        with closing(corpus.parse(batches, reading.note)) as sentences:
+            count = write(sentences, args.output, format_, chosen_look(args, format_))
     words = corpus.words
     if words and corpus.missing:
         remedy = "" if pipeline.tagger is None else "; --tag fills them in"
@@ -174,6 +121,58 @@ def run(args: argparse.Namespace) -> int:
     return reading.close()
 
 
+def _go_on(
+    args: argparse.Namespace,
+    reading: Reading,
+    pipeline: Pipeline,
+    corpus: Corpus,
+    batches: Iterator[Batch | Piece],
+    format_: Format,
+) -> int:
+    """Write what an earlier run with --resume has not, and return how many sentences there are in all."""
+    from dataclasses import asdict
+
+    from tanglewood.run.resume import Done, made_from, resumed
+
+    if not format_.resumes:
+        names = " and ".join(name for name, one in FORMATS.items() if one.resumes)
+        raise ConfigError(f"--resume adds sentences to {names}; {format_.name} is written in one go, without it")
+    inputs = [(item, is_text(item, command=args.command, forced=args.text)) for item in (args.files or ["-"])]
+    options = asdict(corpus.options) | {
+        "tag": args.tag,
+        "text": args.text,
+        "format": format_.name,
+        "on_error": args.on_error,
+        "encoding": reading.encoding,
+        "max_sentence": reading.max_sentence,
+    }
+    with resumed(args.output, made_from(inputs, pipeline.checksum, options)) as part:
+        done = part.done
+        if done.batches:
+            print(f"{one_line(str(part.path))}: going on after {done.sentences:,} sentences", file=sys.stderr)
+            corpus.words, corpus.fallbacks, corpus.missing = done.words, done.fallbacks, done.missing
+            reading.n_errors += done.errors
+        finished, count = done.batches, done.sentences
+
+        def counted() -> Iterator[Sentence]:
+            nonlocal count
+            for sentence in sentences:
+                count += 1
+                yield sentence
+
+        def batch_done() -> None:
+            nonlocal finished
+            finished += 1
+            errors = reading.n_errors - reading.n_places
+            part.batch_done(Done(finished, 0, count, corpus.words, corpus.fallbacks, errors, corpus.missing))
+
+        look = replace(chosen_look(args, format_), after=part.end)
+        rest = islice(batches, finished, None)
+        with closing(corpus.parse(rest, reading.note, after_batch=batch_done)) as sentences:
+            write(counted(), part.file, format_, look)
+    return count
+
+
 def _seen(batches: Iterator[Batch | Piece], familiarity: Familiarity | None) -> Iterator[Batch | Piece]:
     """Yield the batches; the words of those that come from text are counted."""
     from tanglewood.text.batches import Piece
@@ -188,7 +187,7 @@ def _batches(args: argparse.Namespace, reading: Reading, pipeline: Pipeline) -> 
     """Yield the sentences of all input: those of treebanks as they are, those of texts as the pipeline finds them."""
     from tanglewood.files import opened
     from tanglewood.text.batches import Piece
-    from tanglewood.text.reading import Seen, read_text
+    from tanglewood.text.reading import Seen
     from tanglewood.treebank.conllu import read_batches
 
     number = 1
@@ -200,14 +199,15 @@ def _batches(args: argparse.Namespace, reading: Reading, pipeline: Pipeline) -> 
             continue
         with reading.opened(item) as (source, progress), opened(source) as (stream, name):
             batches: Iterator[Batch | Piece]
-            seen = Seen(stream, name)
+            seen = Seen(stream, name, reading.encoding)
             silent = args.model is not None
             if not args.text and seen.is_treebank:
-                batches = read_batches(seen.as_stream(), max_sentence=reading.max_sentence)
+                batches = read_batches(seen.check_treebank(), max_sentence=reading.max_sentence)
             else:
                 document = "" if item == "-" else name
-                text = read_text(seen.as_stream(), name)
-                batches = pipeline.pieces(text, document=document, number=number, sentences=args.sentences)
+                batches = pipeline.pieces(
+                    reading.text_of(seen), document=document, number=number, sentences=args.sentences
+                )
             for batch in batches:
                 if isinstance(batch, Piece):
                     number = batch.number + len(batch.sentences)

@@ -23,7 +23,8 @@ def add_writing(parser: argparse.ArgumentParser, among: Mapping[str, Format], de
         "--output",
         default="-",
         metavar="OUT",
-        help=f"file to write (default: stdout), in the format of its ending ({endings(among)}); .gz and .xz compress",
+        help=f"file to write (default: stdout), in the format of its ending ({endings(among)}); .gz, .xz and .zst "
+        "compress",
     )
     parser.add_argument(
         "--format",

@@ -7,6 +7,7 @@ from contextlib import closing
 
 from tanglewood.errors import LocatedError
 from tanglewood.ml.words import OPTIONAL
+from tanglewood.options import ParseOptions
 from tanglewood.run.processes import in_order
 from tanglewood.text.batches import Batch
 from tanglewood.treebank.sentence import Sentence
@@ -26,12 +27,23 @@ class Corpus:
         self._worker = worker
         self._processes = processes
 
+    @property
+    def options(self) -> ParseOptions:
+        """How it searches."""
+        return self._worker.options
+
     def parse(
-        self, batches: Iterable[Batch], on_error: Callable[[LocatedError], object], *, method: str | None = None
+        self,
+        batches: Iterable[Batch],
+        on_error: Callable[[LocatedError], object],
+        *,
+        method: str | None = None,
+        after_batch: Callable[[], object] | None = None,
     ) -> Generator[Sentence]:
         """Yield the parsed sentences in order; ``on_error`` is called with the errors of the others in their places.
 
-        ``method`` is how processes are started (run/processes.py).
+        ``method`` is how processes are started (run/processes.py). ``after_batch`` is called after each batch, when
+        whoever takes the sentences has asked for the one after its last.
         """
         with closing(in_order(self._worker.parse, batches, processes=self._processes, method=method)) as results:
             for parsed in results:
@@ -43,3 +55,5 @@ class Corpus:
                         on_error(item)
                     else:
                         yield item
+                if after_batch is not None:
+                    after_batch()

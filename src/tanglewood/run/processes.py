@@ -9,7 +9,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor
 from concurrent.futures import wait as wait_for
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -42,8 +42,11 @@ def in_order(
     method: str | None = None,
     prepare: Callable[[], object] | None = None,
     hear: Callable[[Any], object] | None = None,
+    as_done: bool = False,
 ) -> Generator[Result]:
     """Yield the result of the work on each item, in order; the same for any number of processes.
+
+    With ``as_done`` results come when they are there, in any order, so that no process waits for a slower one.
 
     At most two items per process are read ahead, so that memory stays flat however many there are. Forked processes
     inherit the work, others are sent it once, so it must be possible to pickle it, and items and results too.
@@ -78,15 +81,10 @@ def in_order(
                 else:
                     with _signals_held():
                         waiting.append(pool.submit(_do, item))
-            while said is not None and hear is not None and waiting:
-                done = waiting[0].done()  # all that was said before is heard before
-                while not said.empty():
-                    hear(said.get())
-                if done:
-                    break
-                wait_for([waiting[0]], timeout=EAR)
             if waiting:
-                yield waiting.popleft().result()
+                future = _next_done(waiting, said, hear, as_done=as_done)
+                waiting.remove(future)
+                yield future.result()
     except BrokenProcessPool:
         problem = "a process ended without a word, perhaps because memory ran out; try fewer processes"
         if method != "fork":
@@ -100,6 +98,24 @@ def in_order(
         told.close()
     if failure is not None:
         raise failure
+
+
+def _next_done(
+    waiting: deque[Future[Result]],
+    said: SimpleQueue[Any] | None,
+    hear: Callable[[Any], object] | None,
+    *,
+    as_done: bool,
+) -> Future[Result]:
+    """Return the first future or, with ``as_done``, the first that is done, when it is; meanwhile hear what is said."""
+    wanted = [*waiting] if as_done else [waiting[0]]
+    while True:
+        done = next((future for future in wanted if future.done()), None)
+        while said is not None and hear is not None and not said.empty():  # all that was said before is heard before
+            hear(said.get())
+        if done is not None:
+            return done
+        wait_for(wanted, None if said is None else EAR, FIRST_COMPLETED)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from tanglewood.errors import ConfigError
-from tanglewood.files import Source, is_standard_output, writing
+from tanglewood.files import Source, is_standard_output, unpacked_name, writing
 from tanglewood.show import LEAST_COLUMNS, LEAST_PIXELS
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ class Look:
 
     Drawings wider than ``width`` are broken into lines (None: the format's default, 0: never). ``others`` are second
     trees of the same sentences to compare with, ``names`` what both are called. With ``captions`` drawings in
-    characters say above each sentence where it comes from.
+    characters say above each sentence where it comes from. ``after`` is the end of what was written before, in formats
+    that can be gone on with (``resumes``).
     """
 
     tags: bool = False
@@ -37,6 +38,7 @@ class Look:
     names: tuple[str, str] = ("first", "second")
     colour: bool = False
     captions: bool = False
+    after: bytes = b""
 
     def other(self, number: int) -> Tree | None:
         """Return the second tree of a sentence, counted from 0."""
@@ -58,7 +60,8 @@ class Format:
     """A format: its name, the endings that mean it, and the function that gives the parts of the output.
 
     ``one`` says that it holds one sentence, ``binary`` that a terminal cannot show it, ``streams`` that sentences are
-    written as they come. ``draws`` sets drawings apart from data; ``unit`` is None if they are not broken into lines.
+    written as they come, ``resumes`` that more of them can be added later. ``draws`` sets drawings apart from data;
+    ``unit`` is None if they are not broken into lines.
     """
 
     name: str
@@ -69,6 +72,7 @@ class Format:
     one: bool = False
     binary: bool = False
     streams: bool = True
+    resumes: bool = False
     unit: Unit | None = None
 
     def check_width(self, width: int | None, option: str = "width") -> None:
@@ -94,7 +98,7 @@ class Format:
 def _conllu(sentences: Iterable[Sentence], look: Look) -> Iterator[bytes]:
     from tanglewood.treebank.conllu import joined
 
-    return joined(sentence.to_bytes() for sentence in sentences)
+    return joined((sentence.to_bytes() for sentence in sentences), look.after)
 
 
 def _json(sentences: Iterable[Sentence], look: Look) -> Iterator[bytes]:
@@ -205,8 +209,10 @@ def _html(sentences: Iterable[Sentence], look: Look) -> Iterator[bytes]:
 
 
 _TABLE = (
-    Format("conllu", (".conllu", ".conll", ".conllx"), "CoNLL-U, or CoNLL-X where that was read", _conllu),
-    Format("json", (".json", ".jsonl"), "one object a sentence, each on a line of its own", _json),
+    Format(
+        "conllu", (".conllu", ".conll", ".conllx"), "CoNLL-U, or CoNLL-X where that was read", _conllu, resumes=True
+    ),
+    Format("json", (".json", ".jsonl"), "one object a sentence, each on a line of its own", _json, resumes=True),
     Format("tsv", (".tsv",), "a table with one word a row, for spreadsheets and data frames", _tsv),
     Format("tree", (".txt",), "drawings in characters", _tree, draws=True, unit=COLUMNS),
     Format("html", (".html", ".htm"), "one page for all", _html, draws=True, streams=False, unit=PIXELS),
@@ -236,9 +242,9 @@ def endings(among: Mapping[str, Format] = FORMATS) -> str:
 def format_of_name(name: str, among: Mapping[str, Format] = FORMATS, *, remedy: str = "") -> Format | None:
     """Return the format that the name of a file means, None for "-" and names without an ending.
 
-    An unknown ending is an error, with a ``remedy`` if there is one. Endings that compress (.gz, .xz) are ignored.
+    An unknown ending is an error, with a ``remedy`` if there is one. Endings that compress are ignored.
     """
-    ending = PurePath(name.removesuffix(".gz").removesuffix(".xz")).suffix.lower()
+    ending = PurePath(unpacked_name(name)).suffix.lower()
     found = next((format_ for format_ in among.values() if ending in format_.endings), None)
     if found is None and ending:
         raise ConfigError(f"{name}: the name should end in one of {endings(among)}{remedy}")

@@ -45,7 +45,8 @@ class Batch(Protocol):
 class Piece(NamedTuple):
     """Some sentences of a text: the part of the text they are in, their tokens, and where that part begins.
 
-    ``number`` is that of the first of the sentences, ``document`` the name of the text if they are its first ones.
+    ``number`` is that of the first of the sentences, and ``prefix`` stands before the numbers. ``document`` is the name
+    of the text, and ``comments`` are further ones on it, if they are its first sentences.
     """
 
     text: str
@@ -53,6 +54,8 @@ class Piece(NamedTuple):
     begin: int
     number: int
     document: str = ""
+    prefix: str = ""
+    comments: tuple[str, ...] = ()
 
     def tagged(self, tagging: Tagging) -> Sequence[Item]:
         """Return the sentences with their tags."""
@@ -137,7 +140,8 @@ def _of_tokens(piece: Piece, place: int, tokens: Sequence[Token], tags: Sequence
             number += 1
             lines.append(f"{number}\t{word}\t{lemma}\t{upos}\t{xpos}\t{feats}\t_\t_\t_\t{misc}")
     top = [f"# newdoc id = {piece.document}"] if piece.document and place == 0 else []
-    top += [f"# sent_id = {piece.number + place}", f"# text = {''.join(surface).strip()}"]
+    top += [f"# {comment}" for comment in piece.comments if place == 0]
+    top += [f"# sent_id = {piece.prefix}{piece.number + place}", f"# text = {''.join(surface).strip()}"]
     return _with_candidates(Sentence("\n".join([*top, *lines, "", ""]).encode()), tags)
 
 
@@ -149,16 +153,26 @@ def _of_words(words: Sequence[str], tags: Sequence[Tags], number: int) -> Senten
     return _with_candidates(Sentence("\n".join([*lines, "", ""]).encode()), tags)
 
 
+def in_comment(text: str) -> str:
+    """Return text as it fits into a comment, on one line."""
+    return " ".join(text.encode("utf-8", "replace").decode().split())
+
+
 def pieces(
-    tokenizer: Tokenizer, texts: Iterable[str], *, document: str = "", number: int = 1, sentences: str = "model"
+    tokenizer: Tokenizer,
+    texts: Iterable[str],
+    *,
+    document: str = "",
+    number: int = 1,
+    sentences: str = "model",
+    begin: int = 0,
 ) -> Iterator[Piece]:
     """Yield the sentences of a text that comes in pieces, about as many at a time as are parsed together.
 
     Sentences are counted from ``number`` on; the first one says that the ``document`` begins, if it has a name.
-    ``sentences`` says what ends them, as in ParseOptions.
+    ``sentences`` says what ends them, as in ParseOptions. The text is that from character ``begin`` of its file on.
     """
-    begin = 0
-    document = " ".join(document.encode("utf-8", "replace").decode().split())  # it has to fit into a comment
+    document = in_comment(document)
     chunks = _cut(texts)
     by_line = sentences == "lines"
     for text, found in _line_by_line(tokenizer, chunks) if by_line else tokenizer.stream(chunks, sentences):

@@ -24,8 +24,12 @@ def checked_limit(max_sentence: object) -> int:
     return max_sentence
 
 
-def read_blocks(stream: BinaryIO, name: str, max_sentence: int = MAX_SENTENCE) -> Iterator[list[Block]]:
+def read_blocks(
+    stream: BinaryIO, name: str, max_sentence: int = MAX_SENTENCE, *, number: int = 1
+) -> Iterator[list[Block]]:
     """Yield the blocks of sentences: from a file many at a time, from a pipe as many as are there.
+
+    Lines are counted from ``number`` on.
 
     Blank lines go with the sentence before them. From a pipe a sentence comes as soon as its blank line is there, since
     the writer may be waiting for our answer; further blank lines then go with the sentence after them.
@@ -37,7 +41,6 @@ def read_blocks(stream: BinaryIO, name: str, max_sentence: int = MAX_SENTENCE) -
     read_some: Callable[[int], bytes] = getattr(stream, "read1", stream.read)
     finder = BlockFinder(at_once)
     data = bytearray()
-    number = 1
     more = True
     cut = False  # whether the beginning of this block was too long already
     failure: Exception | None = None

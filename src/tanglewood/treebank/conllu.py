@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple, NoReturn, Protocol
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, NoReturn, Protocol
 
 from tanglewood.errors import ConfigError, FormatError, LocatedError
 from tanglewood.files import Source, check_source, is_standard_output, opened, writing
@@ -92,8 +92,13 @@ class Filling(Protocol):
 def read_batches(source: Source, *, max_sentence: int = MAX_SENTENCE) -> Iterator[Batch]:
     """Read the blocks of sentences without looking into them; :func:`parse_block` does that."""
     with opened(source) as (stream, name):
-        for blocks in read_blocks(stream, name, checked_limit(max_sentence)):
-            yield Batch(name, blocks)
+        yield from batches_of(stream, name, max_sentence=max_sentence)
+
+
+def batches_of(stream: BinaryIO, name: str, *, max_sentence: int = MAX_SENTENCE, number: int = 1) -> Iterator[Batch]:
+    """Read the blocks of sentences of a stream, whose lines are counted from ``number`` on."""
+    for blocks in read_blocks(stream, name, checked_limit(max_sentence), number=number):
+        yield Batch(name, blocks)
 
 
 def parse_block(data: bytes | FormatError, name: str, start: int) -> tuple[Sentence, bool]:
@@ -191,7 +196,7 @@ def _id_problem(text: str, size: int) -> str:
 
 
 def write(sentences: "SentenceSource", target: Source) -> int:
-    """Write sentences one by one to a path (.gz and .xz compressed), "-" for standard output, or a binary file.
+    """Write sentences one by one to a path (.gz, .xz and .zst compressed), "-" for standard output, or a binary file.
 
     They come from anything that :func:`sentences_from` takes, and need no trees.
 
@@ -210,13 +215,13 @@ def write(sentences: "SentenceSource", target: Source) -> int:
     return count
 
 
-def joined(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the blocks of sentences as they follow each other in one file.
+def joined(blocks: Iterable[bytes], after: bytes = b"") -> Iterator[bytes]:
+    """Yield the blocks of sentences as they follow each other in one file, ``after`` what that has already, or its end.
 
     Sentences may come from several files: only the first keeps its byte order mark, and a blank line must end each but
     the last.
     """
-    missing: bytes | None = None
+    missing = _missing_end(after) if after else None
     for block in blocks:
         yield block if missing is None else missing + block.removeprefix(BOM)
         missing = b"" if block.endswith(b"\n\n") else _missing_end(block)

@@ -1,0 +1,218 @@
+"""What is written down about a corpus beside its outputs: which files there are, who is at work, what went wrong."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import socket
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from tanglewood.files import is_left_part, writing
+from tanglewood.run.listing import Input
+from tanglewood.run.remote import checksum, state_of
+from tanglewood.run.units import INSIDE, RECORD, read_record
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # not a POSIX system
+    fcntl = None  # type: ignore[assignment]
+
+ERRORS = "errors.jsonl"
+EVERY = 2.0  # seconds between two signs of life
+SILENT = 120.0  # seconds without one after which a run on another machine is taken for dead
+
+
+class Running:
+    """A run as others see it: a small file that says how far it is, and that goes away with it."""
+
+    def __init__(self, output: Path, task: Sequence[int], total: int) -> None:
+        self.total = total
+        self.done = self.words = 0
+        self.began = time.time()
+        self._task = list(task)
+        self._told = 0.0
+        self._path = output / INSIDE / "running" / f"{socket.gethostname()}-{os.getpid()}.json"
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been running."""
+        return max(time.time() - self.began, 1e-9)
+
+    def heard(self, words: int) -> None:
+        """Count words that were parsed."""
+        self.words += words
+        self._tell()
+
+    def finished(self, size: int) -> None:
+        """Count bytes of the input that are done."""
+        self.done += size
+        self._tell()
+
+    def _tell(self, *, now: bool = False) -> None:
+        if not now and time.monotonic() < self._told + EVERY:
+            return
+        self._told = time.monotonic()
+        said = {
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+            "task": self._task,
+            "began": self.began,
+            "told": time.time(),
+            "total": self.total,
+            "done": self.done,
+            "words": self.words,
+        }
+        with writing(self._path) as out:
+            out.write(json.dumps(said).encode())
+
+    def __enter__(self) -> Running:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        for other, said in runs(self._path.parents[2]):
+            if not is_alive(said):
+                other.unlink(missing_ok=True)
+        self._tell(now=True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(OSError):
+            self._path.unlink(missing_ok=True)
+
+
+def runs(output: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Yield the runs that have said that they are at work, and what they say."""
+    for path in sorted((output / INSIDE / "running").glob("*.json")):
+        with suppress(OSError, ValueError):
+            said = json.loads(path.read_bytes())
+            if isinstance(said, dict) and {"host", "pid", "told", "began", "done", "total", "words"} <= said.keys():
+                yield path, said
+
+
+def is_alive(said: dict[str, Any]) -> bool:
+    """Tell whether a run is still at work: on this machine by its process, elsewhere by when it was heard of last."""
+    if said["host"] != socket.gethostname():
+        return bool(time.time() - said["told"] < SILENT)
+    try:
+        os.kill(said["pid"], 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def clear_away(output: Path) -> None:
+    """Remove what killed processes have left half written, unless another run, whose it may be, is at work."""
+    if any(is_alive(said) and said["pid"] != os.getpid() for _, said in runs(output)):
+        return
+    for where, _, names in os.walk(output):
+        for name in filter(is_left_part, names):
+            with suppress(OSError):
+                Path(where, name).unlink()
+
+
+def write_manifest(output: Path, inputs: Sequence[Input]) -> None:
+    """Write down which files the corpus has."""
+    found = []
+    for one in inputs:
+        size = 0
+        with suppress(OSError):
+            size, _ = state_of(one.path)
+        found.append([one.path, one.name, one.output, size])
+    path = output / INSIDE / "corpus.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with writing(path) as out:
+        out.write(json.dumps({"inputs": found}, ensure_ascii=False, indent=0).encode(errors="replace"))
+
+
+def read_manifest(output: Path) -> list[tuple[Input, int]]:
+    """Return the files of a corpus with their sizes; an OSError or ValueError if there is no list of them."""
+    found = json.loads((output / INSIDE / "corpus.json").read_bytes())
+    return [(Input(path, name, target), size) for path, name, target, size in found["inputs"]]
+
+
+def targets(output: Path) -> Iterator[Path]:
+    """Yield every file of the output that has a record, in the order of their names."""
+    for where, folders, names in os.walk(output):
+        folders[:] = sorted(name for name in folders if name != INSIDE)
+        for name in sorted(names):
+            if name.endswith(RECORD):
+                yield Path(where, name.removesuffix(RECORD))
+
+
+def errors_in(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the errors that a record speaks of, each with its file."""
+    named = {"file": record["input"]["name"]}
+    if record["state"] != "done":
+        return [{**named, "failed": True, **record["problem"]}]
+    found = [{**named, **problem} for problem in record["listed"]]
+    if record["errors"] > len(found):
+        found.append({**named, "reason": f"and {record['errors'] - len(found):,} more errors"})
+    return found
+
+
+def write_errors(output: Path) -> int:
+    """Write all errors that records speak of to one file, and return how many lines it has.
+
+    Whoever does that last has seen every record that was there before, since only one does it at a time.
+    """
+    count = 0
+    with _alone(output), writing(output / ERRORS) as out:
+        for target in targets(output):
+            record = read_record(target)
+            for error in errors_in(record) if record is not None else ():
+                count += 1
+                out.write(json.dumps(error, ensure_ascii=False).encode(errors="replace") + b"\n")
+    return count
+
+
+@contextmanager
+def _alone(output: Path) -> Iterator[None]:
+    path = output / INSIDE / "lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        if fcntl is not None:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX)
+            except OSError as error:  # some network file systems have no locks
+                if error.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP):
+                    raise
+        yield
+
+
+def verified(output: Path) -> Iterator[tuple[str, str]]:
+    """Yield every output, by its name, with what is wrong with it, nothing if all is well.
+
+    Each file is compared with its record, and the input with what it was, if it is still there.
+    """
+    seen = set()
+    for target in targets(output):
+        name = target.relative_to(output).as_posix()
+        seen.add(name)
+        yield name, _problem(target)
+    with suppress(OSError, ValueError):
+        for one, _ in read_manifest(output):
+            if one.output not in seen:
+                yield one.output, "not done yet"
+
+
+def _problem(target: Path) -> str:
+    record = read_record(target)
+    if record is None:
+        return "its record cannot be read"
+    if record["state"] != "done":
+        return f"failed: {record['problem']['reason']}"
+    try:
+        if checksum(target) != record["output"]["sha256"]:
+            return "it is not what was written: its checksum is another one"
+        if checksum(record["input"]["path"]) != record["input"]["sha256"]:
+            return "the input has changed since"
+    except FileNotFoundError as error:
+        return "it is missing" if error.filename == str(target) else ""  # inputs may be gone
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""

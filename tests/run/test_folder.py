@@ -1,0 +1,537 @@
+"""A corpus of many files: what is made of it, what is done again, and by whom; always the same bytes."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import json
+import os
+from contextlib import suppress
+from itertools import permutations
+from pathlib import Path
+from random import Random
+
+import pytest
+from corpora import documents, job_for, make_corpus, outputs, paragraphs, parse_corpus
+
+from exhaustive import COMPILED
+from tanglewood.cli import main
+from tanglewood.errors import ConfigError, WorkerError
+from tanglewood.run import units
+from tanglewood.run.folder import Task
+from tanglewood.run.records import is_alive, runs, verified
+from tanglewood.run.units import INSIDE, read_record
+from tanglewood.store import save_model
+from toy import sentences_of
+
+pytestmark = pytest.mark.one_build
+SMALL = 200  # bytes of a part: a few sentences
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    make_corpus(Path("in"))
+
+
+def test_each_file_becomes_one_of_the_same_name_with_its_record(model, capsys):
+    assert main(["corpus", "in", "-o", "out", "-m", str(model), "-j", "1"]) == 0
+    err = capsys.readouterr().err
+    assert "1 files of other kinds are left out\n" in err
+    assert "10 files done, 0 were finished before" in err
+    found = outputs(Path("out"))
+    wanted = ["empty", "long", "packed", "sub/deep/0", "sub/deep/1", "sub/deep/2", "sub/deep/3", "sub/docs"]
+    assert sorted(found) == sorted(f"{name}.conllu" for name in [*wanted, "sub/packed", "trees"])
+    for name, data in found.items():
+        record = read_record(Path("out", name))
+        sentences = sentences_of(data)
+        assert record["sentences"] == len(sentences)
+        assert record["words"] == sum(map(len, sentences))
+        assert record["documents"] == data.count(b"# newdoc id = ") or name == "empty.conllu"
+        assert record["errors"] == 0
+        assert record["model"] == job_for(model, Path("out")).model
+        assert record["options"]["format"] == "conllu"
+    assert Path("out/errors.jsonl").read_bytes() == b""
+    assert not list(Path("out").rglob("*.part"))
+    assert all(problem == "" for _, problem in verified(Path("out")))
+
+
+def test_the_output_for_a_text_is_that_of_parse(model):
+    parse_corpus(model, Path("in"), Path("out"))
+    for name in ("long.txt", "packed.txt.gz", "trees.conllu"):
+        assert main(["parse", "-m", str(model), f"in/{name}", "-o", "one.conllu"]) == 0
+        one = Path("one.conllu").read_bytes().replace(b"newdoc id = in/", b"newdoc id = ")
+        assert Path("out", f"{name.split('.')[0]}.conllu").read_bytes() == one
+
+
+@pytest.mark.parametrize(("format_", "rule"), [("conllu", "model"), ("json", "model"), ("conllu", "lines")])
+def test_parts_of_any_size_give_the_same_bytes(model, format_, rule):
+    reading = {"format": format_, "rule": rule}
+    name = "long.conllu" if format_ == "conllu" else "long.jsonl"
+    parse_corpus(model, Path("in"), Path("whole"), reading=reading)
+    wanted = outputs(Path("whole"))
+    parts = []
+    for size in (60, 200, 2000):
+        output = Path(f"out{size}")
+        summary, _ = parse_corpus(model, Path("in"), output, reading=reading, part_size=size)
+        assert outputs(output) == wanted
+        assert summary.counts.words == sum(read_record(Path("whole", name))["words"] for name in wanted)
+        parts.append(read_record(output / name).get("parts", 1))
+        assert not [path for path in (output / INSIDE / "parts").rglob("*") if path.is_file()]
+    assert parts[0] > parts[1] > parts[2] == 1
+
+
+def test_any_number_of_processes_gives_the_same_bytes(model):
+    parse_corpus(model, Path("in"), Path("whole"))
+    parse_corpus(model, Path("in"), Path("two"), processes=2, part_size=SMALL)
+    assert outputs(Path("two")) == outputs(Path("whole"))
+
+
+def test_eight_tasks_in_any_order_give_the_same_bytes(model):
+    parse_corpus(model, Path("in"), Path("whole"))
+    wanted = outputs(Path("whole"))
+    orders = list(permutations(range(1, 9)))
+    for number, order in enumerate(Random(1).sample(orders, 2)):
+        output = Path(f"out{number}")
+        for place in order:
+            summary, _ = parse_corpus(model, Path("in"), output, part_size=SMALL, task=Task(place, 8))
+            assert summary.failed == 0
+        assert outputs(output) == wanted
+        assert summary.left == 0
+        shares = sum(read_record(output / name)["sentences"] for name in wanted)
+        assert shares == sum(read_record(Path("whole", name))["sentences"] for name in wanted)
+
+
+def test_a_task_does_its_share_alone(model):
+    seen = []
+    for place in (1, 2, 3):
+        parse_corpus(model, Path("in"), Path(f"out{place}"), task=Task(place, 3))
+        seen.append(set(outputs(Path(f"out{place}"))))
+    assert set.union(*seen) == {f"{name}.conllu" for name in ("empty", "long", "packed", "trees")} | {
+        f"sub/{name}.conllu" for name in ("docs", "packed", *(f"deep/{n}" for n in range(4)))
+    }
+    assert sum(map(len, seen)) == len(set.union(*seen))
+    for text in ("0/3", "4/3", "x/3", "3", "1/0", "-1/3"):
+        with pytest.raises(ConfigError, match="it should be I/N"):
+            Task.read(text)
+    assert Task.read("3/8") == (3, 8)
+
+
+def test_what_is_finished_is_skipped_and_what_has_changed_is_done_again(model):
+    def again(**more):
+        summary, told = parse_corpus(model, Path("in"), Path("out"), **more)
+        return summary.finished, summary.skipped, told
+
+    assert again()[:2] == (10, 0)
+    assert again() == (0, 10, [])
+    Path("in/long.txt").write_text(paragraphs(3, 99))
+    assert again() == (1, 9, ["long.txt: done again, since the input has changed"])
+    os.utime("in/long.txt", (1, 1))
+    assert again() == (0, 10, [])
+    Path("out/trees.conllu").write_bytes(b"x")
+    assert again() == (1, 9, ["trees.conllu: done again, since its output was changed"])
+    Path("out/trees.conllu").unlink()
+    assert again() == (1, 9, ["trees.conllu: done again, since its output is missing"])
+    finished, skipped, told = again(reading={"on_error": "replace"})
+    assert (finished, skipped) == (10, 0)
+    assert told[0] == "empty.txt: done again (other options: on_error)"
+    Path("out/trees.conllu.record.json").write_text('{"state": "done"}')
+    finished, _, told = again(reading={"on_error": "replace"})
+    assert (finished, told) == (1, ["trees.conllu: done again, since its record cannot be read"])
+
+
+def test_another_model_has_all_done_again(model, pipeline, tmp_path):
+    parse_corpus(model, Path("in"), Path("out"))
+    arrays, settings = pipeline.contents()
+    settings["description"] = {**settings["description"], "epoch": 99}
+    save_model(tmp_path / "other.tw", arrays, settings)
+    summary, told = parse_corpus(tmp_path / "other.tw", Path("in"), Path("out"))
+    assert summary.finished == 10
+    assert told[0] == "empty.txt: done again, since the model is another one"
+
+
+def test_finished_parts_are_not_done_again(model, monkeypatch):
+    done = []
+    whole = units.Job._write
+
+    def write(self, unit, out, counts, say):
+        done.append((unit.input.name, unit.part))
+        if len(done) == 9 and not Path("stopped").exists():
+            Path("stopped").touch()
+            raise KeyboardInterrupt
+        whole(self, unit, out, counts, say)
+
+    monkeypatch.setattr(units.Job, "_write", write)
+    with suppress(KeyboardInterrupt):
+        parse_corpus(model, Path("in"), Path("out"), part_size=SMALL)
+    stopped = done.pop()
+    before = len(done)
+    parse_corpus(model, Path("in"), Path("out"), part_size=SMALL)
+    assert done[before] == stopped
+    assert len(set(done)) == len(done)
+
+
+# What is wrong. -----------------------------------------------------------------------------------------------------
+
+
+def errors():
+    return [json.loads(line) for line in Path("out/errors.jsonl").read_text().splitlines()]
+
+
+def run_corpus(capsys, model, *more):
+    status = main(["corpus", "in", "-o", "out", "-m", str(model), "-j", "1", *more])
+    return status, capsys.readouterr().err
+
+
+def test_bad_documents_do_not_stop_a_run_and_are_told(model, capsys):
+    lines = documents(2, 1).splitlines()
+    deep = "[" * 100_000
+    Path("in/bad docs.jsonl").write_bytes(
+        "\n".join([lines[0], "{", "[1]", '{"id": 1}', "", '{"text": "Dax.", "sentences": 1}', deep]).encode()
+        + b'\n{"text": "Wug \xff."}\n'
+        + lines[1].encode()
+    )
+    Path("in/bad text.txt").write_bytes(b"Dax.\n\nWug \xff.\n")
+    Path("in/bad trees.conllu").write_text("1\tx\n\n" + Path("in/trees.conllu").read_text())
+    status, err = run_corpus(capsys, model)
+    assert status == 0
+    assert "0 files failed, 8 errors in others; out/errors.jsonl says where" in err
+    found = errors()
+    assert [(e["file"], e["line"]) for e in found] == [
+        *(("bad docs.jsonl", line) for line in (2, 3, 4, 6, 7, 8)),
+        ("bad text.txt", 3),
+        ("bad trees.conllu", 1),
+    ]
+    told = ("not JSON", "no object", "--text-field names another", "'sentences' already", "", "0xff is not UTF-8")
+    for error, reason in zip(found, (*told, "are not UTF-8", "2 columns"), strict=True):
+        assert reason in error["reason"]
+    counts = [read_record(Path("out", f"bad {name}.conllu")) for name in ("docs", "text", "trees")]
+    assert [(one["documents"], one["errors"]) for one in counts] == [(2, 6), (1, 1), (1, 1)]
+    status, err = run_corpus(capsys, model, "--on-error", "stop")
+    assert status == 1
+    assert "3 files failed" in err
+    assert [(e["file"], e["line"], e["failed"]) for e in errors()] == [
+        ("bad docs.jsonl", 2, True),
+        ("bad text.txt", 3, True),
+        ("bad trees.conllu", 1, True),
+    ]
+
+
+def test_bytes_may_be_replaced_and_other_encodings_read(model, capsys):
+    Path("in/bad.jsonl").write_bytes(b'{"id": "x", "text": "Wug \xff."}\n')
+    Path("in/wide.txt").write_text("Dax é zorps.", encoding="utf-16")
+    assert run_corpus(capsys, model, "--on-error", "replace")[0] == 0
+    assert "\ufffd" in Path("out/bad.conllu").read_text()
+    assert "é" in Path("out/wide.conllu").read_text()
+    assert [e["file"] for e in errors()] == ["bad.jsonl"]
+
+
+def test_a_corrupt_gz_fails_alone_and_is_tried_again(model, capsys):
+    whole = gzip.compress(paragraphs(2000, 5).encode())
+    middle = len(whole) // 2
+    Path("in/corrupt.txt.gz").write_bytes(whole[:middle] + bytes(200) + whole[middle + 200 :])
+    Path("in/cut.txt.gz").write_bytes(whole[:middle])
+    status, err = run_corpus(capsys, model)
+    assert status == 1
+    assert "corrupt.txt.gz:" in err
+    assert "the compressed data is damaged or breaks off here" in err
+    assert "2 files failed, 0 errors in others" in err
+    assert [(e["file"], e["failed"]) for e in errors()] == [("corrupt.txt.gz", True), ("cut.txt.gz", True)]
+    assert not Path("out/corrupt.conllu").exists()
+    assert Path("out/long.conllu").exists()
+    for name in ("corrupt", "cut"):
+        Path(f"in/{name}.txt.gz").write_bytes(gzip.compress(b"Dax zorps."))
+    assert run_corpus(capsys, model)[0] == 0
+    assert errors() == []
+
+
+def test_a_corrupt_gz_in_the_middle_of_a_large_file_fails_alone(model):
+    whole = gzip.compress(paragraphs(2000, 5).encode())
+    Path("in/corrupt.txt.gz").write_bytes(whole[: len(whole) // 2])
+    summary, told = parse_corpus(model, Path("in"), Path("out"), part_size=3000)
+    assert summary.failed == 1
+    assert "corrupt.txt.gz:" in told[0]
+    assert "breaks off here" in told[0]
+
+
+def test_an_input_that_vanishes_fails_alone(model, capsys, monkeypatch):
+    whole = units.checksum
+
+    def vanishing(path):
+        if str(path).endswith("long.txt"):
+            Path("in/long.txt").unlink(missing_ok=True)
+        return whole(path)
+
+    monkeypatch.setattr(units, "checksum", vanishing)
+    status, err = run_corpus(capsys, model)
+    assert status == 1
+    assert "long.txt: No such file or directory" in err
+    assert errors() == [{"file": "long.txt", "failed": True, "reason": "No such file or directory"}]
+    assert Path("out/trees.conllu").exists()
+
+
+def test_an_input_that_vanishes_before_its_parts_are_joined_fails_alone(model, monkeypatch):
+    whole = units.Job.do
+
+    def done(self, unit, say):
+        result = whole(self, unit, say)
+        if unit.input.name == "long.txt" and unit.part == unit.parts - 1:
+            Path("in/long.txt").unlink()
+        return result
+
+    monkeypatch.setattr(units.Job, "do", done)
+    summary, told = parse_corpus(model, Path("in"), Path("out"), part_size=SMALL)
+    assert summary.failed == 1
+    assert told == ["long.txt: No such file or directory"]
+
+
+def test_a_folder_of_parts_that_another_run_has_taken_away_is_no_failure(model, monkeypatch):
+    whole = units.Job._write
+    once = []
+
+    def write(self, unit, out, counts, say):
+        if unit.input.name == "long.txt" and unit.part == 1 and not once:
+            once.append(1)
+            raise FileNotFoundError(errno.ENOENT, "gone", str(self.target(unit).resolve()))
+        whole(self, unit, out, counts, say)
+
+    monkeypatch.setattr(units.Job, "_write", write)
+    summary, told = parse_corpus(model, Path("in"), Path("out"), part_size=SMALL)
+    assert (summary.failed, summary.left, told) == (0, 1, [])
+    summary, told = parse_corpus(model, Path("in"), Path("out"), part_size=SMALL)
+    assert (summary.finished, summary.skipped, told) == (1, 9, [])
+
+
+def test_an_input_that_changes_while_it_is_read_fails(model, monkeypatch):
+    whole = units.Job._write
+
+    def write(self, unit, out, counts, say):
+        whole(self, unit, out, counts, say)
+        if unit.input.name == "long.txt":
+            Path("in/long.txt").write_text("Dax.")
+
+    monkeypatch.setattr(units.Job, "_write", write)
+    summary, told = parse_corpus(model, Path("in"), Path("out"))
+    assert summary.failed == 1
+    assert told == ["long.txt: the file was changed while it was read; the next run does it again"]
+    assert not Path("out/long.conllu").exists()
+
+
+@pytest.fixture
+def forking(monkeypatch):
+    """Have processes forked, so that they inherit what a test patches, also where other tests have left threads."""
+    monkeypatch.setattr("tanglewood.run.processes.threading.active_count", lambda: 1)
+
+
+@pytest.mark.usefixtures("forking")
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [(errno.ENOSPC, "No space left on device"), (errno.EROFS, "Read-only file system")],
+)
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_a_disk_that_is_full_or_read_only_ends_the_run_and_what_is_finished_is_kept(
+    model, capsys, monkeypatch, number, told, processes
+):
+    parse_corpus(model, Path("in"), Path("whole"))
+    whole = units.writing
+
+    def failing(target, **more):
+        if "packed" in str(target):
+            raise OSError(number, os.strerror(number), str(Path(target).resolve()))
+        return whole(target, **more)
+
+    monkeypatch.setattr(units, "writing", failing)
+    status = main(["corpus", "in", "-o", "out", "-m", str(model), "-j", processes])
+    assert status == 1
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith("tanglewood corpus: ")
+    assert last.endswith(f"packed.conllu: {told}")
+    assert outputs(Path("out")).items() <= outputs(Path("whole")).items()
+    assert outputs(Path("out"))
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_may_not_be_written_is_named(model, capsys):
+    Path("out").mkdir(mode=0o555)
+    status, err = run_corpus(capsys, model)
+    assert status == 1
+    assert "out" in err
+    assert "Permission denied" in err
+
+
+def test_a_model_that_is_replaced_during_the_run_changes_nothing_and_is_told(model, capsys, monkeypatch, tmp_path):
+    own = tmp_path / "own.tw"
+    own.write_bytes(model.read_bytes())
+    parse_corpus(model, Path("in"), Path("whole"))
+    whole = units.Job._write
+
+    def write(self, unit, out, counts, say):
+        own.write_bytes(b"another model")
+        os.utime(own, (1, 1))
+        whole(self, unit, out, counts, say)
+
+    monkeypatch.setattr(units.Job, "_write", write)
+    status, err = run_corpus(capsys, own)
+    assert status == 0
+    assert "own.tw was replaced during the run; this run used the model it began with" in err
+    assert outputs(Path("out")) == outputs(Path("whole"))
+
+
+@pytest.mark.skipif(not COMPILED, reason="millions of letters")
+@pytest.mark.parametrize("ending", ["txt", "jsonl"])
+@pytest.mark.parametrize("size", [1_000_000, pytest.param(50_000_000, marks=pytest.mark.slow)])
+def test_a_document_without_a_space_is_parsed(model, capsys, ending, size):
+    text = "x" * size
+    Path(f"in/one.{ending}").write_text(text if ending == "txt" else json.dumps({"id": "a", "text": text}))
+    assert run_corpus(capsys, model)[0] == 0
+    forms = [form for sentence in sentences_of(Path("out/one.conllu").read_bytes()) for form in sentence.forms]
+    assert "".join(forms) == text
+
+
+@pytest.mark.usefixtures("forking")
+def test_a_process_that_dies_has_its_work_done_by_others_but_not_for_ever(model, monkeypatch):
+    parse_corpus(model, Path("in"), Path("whole"))
+    whole = units.Job._write
+    deaths = Path("deaths")
+
+    def dying(self, unit, out, counts, say):
+        if unit.input.name == "long.txt" and len(deaths.read_text() if deaths.exists() else "") < limit:
+            with deaths.open("a") as file:
+                file.write("x")
+            os._exit(1)
+        whole(self, unit, out, counts, say)
+
+    monkeypatch.setattr(units.Job, "_write", dying)
+    limit = 1
+    summary, told = parse_corpus(model, Path("in"), Path("out"), processes=2)
+    assert summary.failed == 0
+    assert told == ["a process ended without a word; what it was doing is done again"]
+    assert outputs(Path("out")) == outputs(Path("whole"))
+    limit = 1000
+    (Path("out") / "long.conllu").unlink()
+    with pytest.raises(WorkerError):
+        parse_corpus(model, Path("in"), Path("out"), processes=2)
+
+
+# Looking at it. -----------------------------------------------------------------------------------------------------
+
+
+def test_status_tells_what_is_done_and_failed_and_who_is_at_work(model, capsys, monkeypatch):
+    Path("in/bad.txt.gz").write_bytes(b"no gz")
+    seen = []
+
+    def watching(running):
+        seen.append([said for _, said in runs(Path("out"))])
+
+    parse_corpus(model, Path("in"), Path("out"), watch=watching, task=Task(1, 2))
+    assert seen[-1][0]["pid"] == os.getpid()
+    assert is_alive(seen[-1][0])
+    assert not is_alive({**seen[-1][0], "pid": 2**22 + 1})
+    assert not is_alive({**seen[-1][0], "host": "elsewhere", "told": 0.0})
+    assert not list(runs(Path("out")))
+    assert main(["corpus", "status", "out"]) == 0
+    out = capsys.readouterr().out
+    assert "nothing is running; the same command goes on" in out
+    Path("out", INSIDE, "running", "x.json").write_text(json.dumps({**seen[-1][0], "pid": 2**22 + 1}))
+    assert main(["corpus", "status", "out"]) == 0
+    assert "it has ended without a word" in capsys.readouterr().out
+    parse_corpus(model, Path("in"), Path("out"))
+    assert not list(runs(Path("out")))  # what a killed run left is cleared away
+    assert main(["corpus", "status", "out", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["files"] == {"done": 10, "failed": 1, "to do": 0}
+    assert found["words"] > 0
+
+
+def test_verify_finds_what_was_changed(model, capsys):
+    parse_corpus(model, Path("in"), Path("out"))
+    assert main(["corpus", "verify", "out"]) == 0
+    assert capsys.readouterr().out == "10 files are as their records say\n"
+    data = Path("out/long.conllu").read_bytes()
+    Path("out/long.conllu").write_bytes(data.replace(b"dax", b"dux", 1))
+    Path("out/trees.conllu").unlink()
+    Path("in/empty.txt").write_text("Dax.")
+    Path("out/packed.conllu.record.json").unlink()
+    Path("in/sub/deep/0.txt").unlink()  # inputs may be gone
+    assert main(["corpus", "verify", "out"]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "empty.conllu: the input has changed since",
+        "long.conllu: it is not what was written: its checksum is another one",
+        "trees.conllu: it is missing",
+        "packed.conllu: not done yet",
+        "6 files are as their records say, 4 are not",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["in"], "-o OUT should name the folder"),
+        (["nowhere", "-o", "out"], "nowhere: there is no such file or folder"),
+        (["no*where", "-o", "out"], "no*where: there is no such file"),
+        (["in", "-o", "in/long.txt"], "in/long.txt is a file; -o should name a folder"),
+        (["in", "-o", "out", "--task", "9/8"], "--task 9/8: it should be I/N"),
+        (["in", "-o", "out", "-j", "0"], "the number of processes must be 1 or more"),
+        (["in", "-o", "out", "--part-size", "0"], "--part-size"),
+        (["in", "-o", "out", "--encoding", "nosuch"], "there is no such encoding"),
+        (["status", "nowhere"], "nowhere: there is no such folder"),
+        (["status", "in"], "in: no corpus was parsed into this folder"),
+        (["verify", "in"], "in: no corpus was parsed into this folder"),
+        (["status", "in", "in"], "corpus status takes one folder"),
+    ],
+)
+def test_arguments_that_are_wrong(arguments, told, capsys, model):
+    assert main(["corpus", *arguments, "-m", str(model)]) == 1
+    assert told in capsys.readouterr().err
+
+
+def test_a_parser_of_tagged_words_refuses_text_and_takes_treebanks(bare, capsys, tmp_path):
+    bare.save(tmp_path / "bare.tw")
+    assert main(["corpus", "in/long.txt", "-o", "out", "-m", "bare.tw", "-j", "1"]) == 1
+    assert "train --pipeline" in capsys.readouterr().err
+    assert main(["corpus", "in/trees.conllu", "-o", "out", "-m", "bare.tw", "-j", "1"]) == 0
+
+
+def test_inputs_and_outputs_may_be_compressed(model):
+    parse_corpus(model, Path("in"), Path("whole"))
+    parse_corpus(model, Path("in"), Path("packed"), packing=".gz", part_size=SMALL)
+    found = {name.removesuffix(".gz"): gzip.decompress(data) for name, data in outputs(Path("packed")).items()}
+    assert found == outputs(Path("whole"))
+
+
+def test_zst_is_read_and_written(model, tmp_path):
+    zstandard = pytest.importorskip("zstandard", reason="zstandard is not installed")
+    Path("z").mkdir()
+    Path("z/a.txt.zst").write_bytes(zstandard.ZstdCompressor().compress(Path("in/long.txt").read_bytes()))
+    parse_corpus(model, Path("z"), Path("out"), packing=".zst", part_size=100)
+    parse_corpus(model, Path("in"), Path("whole"))
+    (data,) = outputs(Path("out")).values()
+    plain = zstandard.ZstdDecompressor().decompressobj().decompress(data)
+    assert plain.replace(b"a.txt.zst", b"long.txt") == Path("whole/long.conllu").read_bytes()
+
+
+def test_json_lines_keep_their_other_fields(model, pipeline):
+    parse_corpus(model, Path("in"), Path("out"), reading={"format": "json"})
+    given = [json.loads(line) for line in Path("in/sub/docs.jsonl").read_text().splitlines()]
+    found = [json.loads(line) for line in Path("out/sub/docs.jsonl").read_text().splitlines()]
+    assert len(given) == len(found) == 10
+    for one, other in zip(given, found, strict=True):
+        sentences = other.pop("sentences")
+        assert one == other
+        plain = [sentence.to_dict() for sentence in pipeline(one["text"])]
+        for number, (sentence, wanted) in enumerate(zip(sentences, plain, strict=True), 1):
+            assert sentence.pop("sent_id") == f"{one['id']}-{number}"
+            del wanted["sent_id"]
+            assert sentence == wanted
+    lines = Path("out/long.jsonl").read_text().splitlines()
+    assert [json.loads(line)["sent_id"] for line in lines] == [str(number) for number in range(1, len(lines) + 1)]
+
+
+def test_documents_say_where_they_begin_in_conllu(model):
+    parse_corpus(model, Path("in"), Path("out"))
+    text = Path("out/sub/docs.conllu").read_text()
+    assert text.startswith(
+        '# newdoc id = d4-0\n# meta::n = 0\n# meta::tags = ["a", null]\n# sent_id = d4-0-1\n# text = '
+    )
+    assert text.count("# newdoc id = ") == 10
+    assert len({s.sent_id for s in sentences_of(text)}) == len(sentences_of(text))

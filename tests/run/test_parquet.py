@@ -1,0 +1,136 @@
+"""Parquet in and out: what goes in comes out, in parts of any size, and others can read it."""
+
+from __future__ import annotations
+
+import datetime
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+from corpora import make_corpus, outputs, paragraphs, parse_corpus
+
+from tanglewood.cli import main
+from tanglewood.run.units import read_record
+from tanglewood.treebank.record import ROW_COLUMNS
+from toy import sentences_of
+
+pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+pytestmark = pytest.mark.one_build
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tanglewood.run.parquet.GROUP", 7)
+    make_corpus(Path("in"))
+    day = datetime.date(2020, 2, 29)
+    texts = [*paragraphs(12, 5).split("\n\n")[:12], None]
+    table = pa.table(
+        {
+            "id": pa.array(range(13), pa.int64()),
+            "text": texts,
+            "day": pa.array([day] * 13),
+            "words": pa.array([["a", "b"]] * 13),
+        }
+    )
+    pq.write_table(table, "in/table.parquet", row_group_size=4)
+
+
+def test_a_table_of_sentences_holds_what_conllu_holds(model):
+    parse_corpus(model, Path("in"), Path("conllu"))
+    parse_corpus(model, Path("in"), Path("out"), reading={"format": "parquet"})
+    assert len(outputs(Path("out"))) == 11
+    for name, data in outputs(Path("conllu")).items():
+        rows = pq.read_table(Path("out", name).with_suffix(".parquet")).to_pylist()
+        sentences = sentences_of(data)
+        assert len(rows) == len(sentences)
+        for number, (row, sentence) in enumerate(zip(rows, sentences, strict=True), 1):
+            assert row["sentence"] == number
+            assert (row["sent_id"], row["text"]) == (sentence.sent_id, sentence.text)
+            assert row["form"] == sentence.forms
+            assert row["head"] == list(sentence.tree.heads)[1:]
+            assert row["deprel"] == sentence.deprels
+            assert row["upos"] == [None if tag == "_" else tag for tag in sentence.upos]
+            assert [*zip(row["start"], row["end"], strict=True)] == [one or (None, None) for one in sentence.offsets]
+    documents = pq.read_table("out/sub/docs.parquet").to_pylist()
+    assert {row["doc_id"] for row in documents} == {f"d4-{number}" for number in range(10)}
+    assert json.loads(documents[0]["meta"]) == {"n": 0, "tags": ["a", None]}
+    assert set(pq.read_table("out/trees.parquet")["doc_id"].to_pylist()) == {"t"}
+    assert set(pq.read_table("out/long.parquet")["doc_id"].to_pylist()) == {"long.txt"}
+
+
+def test_a_table_of_words_has_a_row_for_each(model):
+    parse_corpus(model, Path("in"), Path("out"), reading={"format": "parquet-words"})
+    for name in outputs(Path("out")):
+        table = pq.read_table(Path("out", name))
+        assert len(table) == read_record(Path("out", name))["words"]
+        assert table.schema.names[: len(ROW_COLUMNS) + 1] == ["doc_id", *ROW_COLUMNS]
+
+
+@pytest.mark.parametrize("format_", ["parquet", "parquet-words"])
+def test_parts_of_any_size_give_the_same_bytes(model, format_):
+    reading = {"format": format_}
+    parse_corpus(model, Path("in"), Path("whole"), reading=reading)
+    parse_corpus(model, Path("in"), Path("parts"), reading=reading, part_size=200)
+    assert outputs(Path("parts")) == outputs(Path("whole"))
+    for name in ("long", "trees", "table", "sub/docs"):
+        assert read_record(Path("parts", f"{name}.parquet"))["parts"] > 1
+
+
+def test_tables_are_read_and_their_other_columns_kept(model, capsys):
+    for format_, ending in (("conllu", "conllu"), ("json", "jsonl"), ("parquet", "parquet")):
+        command = ["corpus", "in/table.parquet", "-o", "out", "-m", str(model), "-j", "1", "--format", format_]
+        assert main(command) == 0
+        record = read_record(Path(f"out/table.{ending}"))
+        assert (record["documents"], record["errors"]) == (12, 1)
+        assert record["listed"][0]["line"] == 13
+    assert '# newdoc id = 0\n# meta::day = "2020-02-29"\n' in Path("out/table.conllu").read_text()
+    assert json.loads(Path("out/table.jsonl").read_text().splitlines()[3])["id"] == 3
+    table = pq.read_table("out/table.parquet")
+    assert table.schema.field("meta_day").type == pa.date32()
+    assert table["meta_words"][0].as_py() == ["a", "b"]
+    assert table["doc_id"][0].as_py() == "0"
+
+
+def test_what_is_wrong_with_tables_is_told(model, capsys):
+    Path("in/bad.parquet").write_bytes(b"PAR1 no table")
+    data = Path("in/table.parquet").read_bytes()
+    Path("in/damaged.parquet").write_bytes(data[:100] + bytes(60) + data[160:])
+    command = ["corpus", "in", "-o", "out", "-m", str(model), "-j", "1"]
+    assert main(command) == 1
+    err = capsys.readouterr().err
+    assert "bad.parquet: this is no Parquet, or damaged" in err
+    assert "damaged.parquet" in err
+    assert Path("out/table.conllu").exists()
+    assert main([*command, "--text-field", "nosuch"]) == 1
+    assert "there is no column 'nosuch'; --text-field names another of: id, text, day, words" in capsys.readouterr().err
+    assert main([*command, "--format", "parquet", "--compress", "gz"]) == 1
+    assert "Parquet is compressed in itself" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars", "duckdb", "datasets"])
+def test_others_can_read_it(model, package):
+    other = pytest.importorskip(package, reason=f"{package} is not installed")
+    parse_corpus(model, Path("in"), Path("out"), reading={"format": "parquet"})
+    path, wanted = "out/long.parquet", pq.read_table("out/long.parquet").to_pylist()
+    if package in ("pandas", "polars"):
+        forms = [list(row) for row in other.read_parquet(path)["form"]]
+    elif package == "duckdb":
+        forms = [row[0] for row in other.sql(f"select form from '{path}' order by sentence").fetchall()]
+    else:
+        forms = other.load_dataset("parquet", data_files=path, cache_dir="cache")["train"]["form"]
+    assert list(map(list, forms)) == [row["form"] for row in wanted]
+
+
+def test_without_the_package_an_error_says_what_to_install(model, capsys, monkeypatch):
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        "importlib.util.find_spec", lambda name, *more: None if name == "pyarrow" else found(name, *more)
+    )
+    command = ["corpus", "in/long.txt", "-o", "out", "-m", str(model), "-j", "1", "--format", "parquet"]
+    assert main(command) == 1
+    assert "pip install 'tanglewood[parquet]'" in capsys.readouterr().err
+    assert main(["corpus", "in/table.parquet", "-o", "out", "-m", str(model), "-j", "1"]) == 1
+    assert "pip install 'tanglewood[parquet]'" in capsys.readouterr().err
