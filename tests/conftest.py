@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from tanglewood.cli.common import use_one_matrix_thread
 
 if TYPE_CHECKING:
     from tanglewood.pipeline import Pipeline
+
+TESTS = Path(__file__).resolve().parent
 
 use_one_matrix_thread()  # before NumPy is imported: tests that run side by side would wait for each other's threads
 
@@ -34,14 +37,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.get_closest_marker("slow") and not config.getoption("--slow"):
             item.add_marker(pytest.mark.skip(reason="slow; run with --slow"))
-        if item.get_closest_marker("one_build") and not ordinary:
-            item.add_marker(pytest.mark.skip(reason="long, and the same in every build; run in the compiled one"))
+        if not ordinary and (item.get_closest_marker("one_build") or not has_compiled_modules(room_of(item.path))):
+            item.add_marker(pytest.mark.skip(reason="of code that is the same in every build; run in the compiled one"))
+
+
+def room_of(path: Path) -> Path:
+    """The folder of the package that a test belongs to: the package itself, if the test stands beside the folders."""
+    return TESTS.parent / "src" / "tanglewood" / path.relative_to(TESTS).parent
+
+
+@cache
+def has_compiled_modules(room: Path) -> bool:
+    return not room.is_dir() or any(room.rglob("*.pxd"))
 
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder `shared` beside the repository, with treebanks and their ground truth, which are not part of it."""
-    folder = Path(__file__).resolve().parents[2] / "shared"
+    folder = TESTS.parents[1] / "shared"
     if not folder.is_dir():
         pytest.skip("no folder `shared` with treebanks beside the repository")
     return folder

@@ -9,6 +9,7 @@ import pytest
 
 from tanglewood.systems import SYSTEMS
 
+pytestmark = pytest.mark.one_build
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "tanglewood"
 MODULES = sorted(SOURCE.rglob("*.py"))
 HEAVY = {

@@ -19,6 +19,7 @@ import pytest
 
 from tanglewood import SYSTEMS
 
+pytestmark = pytest.mark.one_build
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))

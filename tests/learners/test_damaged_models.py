@@ -11,6 +11,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from exhaustive import COMPILED
 from tanglewood.errors import ModelError
 from tanglewood.parser import Parser
 from tanglewood.pipeline import Pipeline
@@ -18,6 +19,7 @@ from tanglewood.store import dump_model, parse_model
 from toy import toy_sentences, train_parser
 from toy_pipeline import TEXT, toy_pipeline
 
+pytestmark = pytest.mark.skipif(not COMPILED, reason="interpreted code trusts nobody")
 SENTENCES = toy_sentences(20)
 KINDS = {
     "linear": {"learner": "linear"},

@@ -93,7 +93,6 @@ def test_texts_that_differ_little_score_as_in_the_official_evaluation(rng, data)
     assert_official(conllu(tokens), conllu(retokenized(rng, tokens, 0.1)))
 
 
-@pytest.mark.one_build
 @pytest.mark.parametrize("name", ["French-Sequoia", "Portuguese-Bosque", "Turkish-IMST"])
 def test_retokenized_treebanks_score_as_in_the_official_evaluation(shared, name):
     source = shared / "treebanks" / name / "test.conllu"

@@ -18,7 +18,7 @@ from tanglewood.run import dask_engine
 from tanglewood.run.dask_engine import cluster, results
 
 pytest.importorskip("distributed", reason="dask and distributed are not installed")
-pytestmark = [pytest.mark.one_build, pytest.mark.filterwarnings("ignore")]
+pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,6 @@ from tanglewood.run.units import INSIDE, read_record
 from tanglewood.store import save_model
 from toy import sentences_of
 
-pytestmark = pytest.mark.one_build
 SMALL = 200  # bytes of a part: a few sentences
 
 

@@ -16,7 +16,6 @@ from corpora import make_corpus, outputs, parse_corpus
 from tanglewood.run.records import verified
 
 pytestmark = [
-    pytest.mark.one_build,
     pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="this system does not list processes in /proc"),
 ]
 PART = 400  # bytes

@@ -17,7 +17,6 @@ from toy import sentences_of
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
-pytestmark = pytest.mark.one_build
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,6 @@ from tanglewood.run.listing import find_inputs
 from tanglewood.run.remote import is_remote
 
 fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed")
-pytestmark = pytest.mark.one_build
 
 
 @pytest.fixture(autouse=True)

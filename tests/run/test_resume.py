@@ -25,7 +25,6 @@ from tanglewood.treebank.chunks import in_chunks
 from tanglewood.worker import Worker
 from toy import toy_text
 
-pytestmark = pytest.mark.one_build
 TEXT = "".join(f"Dax zorps. Wug fimps dax{' vonly' * (n % 3)}.\n\n" for n in range(40))
 STOPS = """
 import os, signal, sys

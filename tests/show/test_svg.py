@@ -14,8 +14,6 @@ from tanglewood.show.svg import draw
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tree import Tree
 
-pytestmark = pytest.mark.one_build
-
 widths = st.one_of(st.none(), st.integers(200, 2000))
 
 

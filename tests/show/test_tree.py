@@ -12,8 +12,6 @@ from tanglewood.show.layout import cells
 from tanglewood.show.tree import GLYPHS, draw
 from tanglewood.treebank.tree import Tree
 
-pytestmark = pytest.mark.one_build
-
 DOUBLE = set("═║╔╗╚╝╠╣╦╩╬╒╕╘╛╞╡╤╧╪╓╖╙╜╟╢╥╨╫")
 SIDES = {glyph: index for index, row in enumerate(GLYPHS) for glyph in row}
 UP, DOWN, LEFT, RIGHT = 1, 2, 4, 8

@@ -21,7 +21,6 @@ from toy import toy_sentences, toy_text, train_parser
 playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install 'tanglewood[test]'")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [
-    pytest.mark.one_build,
     pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: apt-get install chromium"),
 ]
 

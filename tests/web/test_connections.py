@@ -18,8 +18,6 @@ from tanglewood.web.app import make_app
 from tanglewood.web.connections import configured
 from tanglewood.web.limits import Limits
 
-pytestmark = pytest.mark.one_build
-
 GET = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
 HALF = b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
 LADDER = "".join(f"{word}\tw{word}\t_\tX\t_\t_\t{word - 1}\tdep\t_\t_\n" for word in range(1, 31))
