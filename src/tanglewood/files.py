@@ -105,16 +105,11 @@ def _not_compressed(start: bytes, suffix: str) -> str:
     return f"the name ends in {suffix} but the content is not compressed so"
 
 
-class XzReader(io.RawIOBase):
-    """Decompresses xz; unlike lzma.LZMAFile, which drops what follows the data, it raises an error if that is not xz.
-
-    There may be several streams, and after each zeros that fill it up to a multiple of four bytes.
-    """
+class _Unpacked(io.RawIOBase):
+    """What is read from compressed data."""
 
     def __init__(self, raw: BinaryIO) -> None:
         self._raw = raw
-        self._stream: lzma.LZMADecompressor | None = None
-        self._ahead = b""  # read, but not part of the stream that ended
 
     def readable(self) -> bool:
         """Tell that it can be read."""
@@ -123,6 +118,18 @@ class XzReader(io.RawIOBase):
     def seekable(self) -> bool:
         """Tell whether it is a file rather than a pipe."""
         return self._raw.seekable()
+
+
+class XzReader(_Unpacked):
+    """Decompresses xz; unlike lzma.LZMAFile, which drops what follows the data, it raises an error if that is not xz.
+
+    There may be several streams, and after each zeros that fill it up to a multiple of four bytes.
+    """
+
+    def __init__(self, raw: BinaryIO) -> None:
+        _Unpacked.__init__(self, raw)
+        self._stream: lzma.LZMADecompressor | None = None
+        self._ahead = b""  # read, but not part of the stream that ended
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
         """Read some bytes; none at the end."""
@@ -155,24 +162,16 @@ class XzReader(io.RawIOBase):
         return True
 
 
-class ZstReader(io.RawIOBase):
+class ZstReader(_Unpacked):
     """Decompresses zst, in one frame or several; what breaks off or is followed by something else raises an error."""
 
     def __init__(self, raw: BinaryIO) -> None:
         zstandard = _zstandard()
-        self._raw = raw
+        _Unpacked.__init__(self, raw)
         self._new = zstandard.ZstdDecompressor().decompressobj
         self._error = zstandard.ZstdError
         self._frame: Any = None
         self._ready = memoryview(b"")
-
-    def readable(self) -> bool:
-        """Tell that it can be read."""
-        return True
-
-    def seekable(self) -> bool:
-        """Tell whether it is a file rather than a pipe."""
-        return self._raw.seekable()
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
         """Read some bytes; none at the end."""
