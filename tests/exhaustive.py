@@ -39,6 +39,11 @@ EXTRA_OPTIONS: dict[str, list[dict]] = {
     "buffer-arcs": [{"buffer_arcs": "left"}, {"buffer_arcs": "right"}],
     "three-step": [{"first": "arc-hybrid"}, {"first": "arc-standard"}],
 }
+up_to_five_words = pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+up_to_six_words = pytest.mark.parametrize(
+    "n",
+    [1, 2, 3, 4, 5, pytest.param(6, marks=pytest.mark.slow)],
+)
 VARIANTS = [(name, options) for name in SYSTEMS for options in [{}, *EXTRA_OPTIONS.get(name, [])]]
 
 
@@ -198,3 +203,14 @@ def losses(system: TransitionSystem, s: State, golds: list[Heads], memo: dict[tu
             rows = [losses(system, after, golds, memo) for _, after in successors(system, s)]
             memo[state_key] = [min(column) for column in zip(*rows, strict=True)]
     return memo[state_key]
+
+
+def follow(system: TransitionSystem, oracle: Oracle, n: int) -> tuple[State, list[str]]:
+    """Take the oracle's actions by the public face; the last state and the names of the moves."""
+    s = system.start(n)
+    moves = []
+    while not system.is_final(s):
+        move, label = oracle.action(s)
+        moves.append(system.moves[move].name)
+        system.apply(s, move, label)
+    return s, moves

@@ -17,6 +17,7 @@ from tanglewood.run.units import INSIDE, RECORD, Job, Reading
 from toy import toy_text
 
 WORDS = ("tawug", "zorps", "dax", "mib", "wug", "fimps", "krell", "é")
+SMALL = 200  # bytes of a part: a few sentences
 
 
 def paragraphs(n: int, seed: int) -> str:

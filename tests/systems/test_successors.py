@@ -16,6 +16,7 @@ from exhaustive import (
     reachable_states,
     successors,
     trees,
+    up_to_five_words,
     with_any_and_single_root,
 )
 from tanglewood.core.oracle import Oracle
@@ -23,7 +24,6 @@ from tanglewood.core.state import State
 from tanglewood.core.system import TransitionSystem
 from tanglewood.systems import make_system
 
-up_to_five_words = pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 # By number of words: all trees, single-rooted trees; exhaustive search (test_oracles.py compares all with it).
 COUNTS = {
     ("stack-swap", ()): {1: (1, 1), 2: (3, 2), 3: (14, 9), 4: (86, 57), 5: (631, 433)},

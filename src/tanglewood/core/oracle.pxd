@@ -26,6 +26,11 @@ cdef class LossOracle(Oracle):
     cdef void _costs(self, State s, int[::1] out) noexcept nogil
     cdef int _move(self, State s) noexcept nogil
 
+cdef class ReachOracle(LossOracle):
+    cdef int[::1] seen
+    cdef bint _is_open(self, State s, int head, int dependent) noexcept nogil
+    cdef int _loss(self, State s) noexcept nogil
+
 cdef class GreedyOracle(Oracle):
     cdef int _move(self, State s) noexcept nogil
     cdef bint _is_gold_move(self, State s, int move) noexcept nogil

@@ -172,7 +172,7 @@ class Oracle:
 
 
 class LossOracle(Oracle):
-    """An exact oracle: knows the fewest wrong heads any continuation can end with, and costs moves by that."""
+    """Knows the fewest wrong heads any continuation can end with, and costs moves by that."""
 
     explores = True
 
@@ -205,6 +205,43 @@ class LossOracle(Oracle):
             if self.move_costs[move] == 0:
                 return move
         return -1
+
+
+class ReachOracle(LossOracle):
+    """The loss is the number of gold arcs that are out of reach, and of cycles that the others would close.
+
+    Each gold arc is looked at on its own. Where those within reach never rule each other out, this is exact.
+    """
+
+    def _prepare(self) -> None:
+        LossOracle._prepare(self)
+        self.seen = array("i", bytes(4 * (self.n + 1)))
+
+    def _is_open(self, s: State, head: int, dependent: int) -> bool:
+        """Whether the two nodes will still meet, so that an arc can join them."""
+        return True
+
+    def _loss(self, s: State) -> int:
+        loss = 0
+        for word in range(1, s.n + 1):
+            self.seen[word] = 0
+            gold = self.heads[word]
+            if s.heads[word] >= 0:
+                if s.heads[word] != gold:
+                    loss += 1
+            elif gold > 0 and not self._is_open(s, gold, word):
+                loss += 1
+        for word in range(1, s.n + 1):
+            node = word
+            while node > 0 and self.seen[node] == 0:
+                self.seen[node] = word
+                head = s.heads[node]
+                if head < 0 and self._is_open(s, self.heads[node], node):
+                    head = self.heads[node]
+                node = head
+            if node > 0 and self.seen[node] == word:
+                loss += 1
+        return loss
 
 
 class GreedyOracle(Oracle):

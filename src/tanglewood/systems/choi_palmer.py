@@ -11,7 +11,7 @@ from __future__ import annotations
 from array import array
 from typing import ClassVar
 
-from tanglewood.core.oracle import LossOracle, Oracle, leftmost_dependents
+from tanglewood.core.oracle import Oracle, ReachOracle, leftmost_dependents
 from tanglewood.core.short import ends_of
 from tanglewood.core.state import State
 from tanglewood.core.system import Move, TransitionSystem, arc_move
@@ -49,7 +49,7 @@ class PopOracle(DynamicOracle):
     """
 
     def __init__(self, system: ChoiPalmer) -> None:
-        LossOracle.__init__(self, system)
+        ReachOracle.__init__(self, system)
 
     def _is_open(self, s: State, head: int, dependent: int) -> bool:
         """Whether the two nodes will still meet as the pair (i, j)."""

@@ -1,4 +1,4 @@
-from tanglewood.core.oracle cimport LossOracle, Oracle
+from tanglewood.core.oracle cimport Oracle, ReachOracle
 from tanglewood.core.state cimport State
 from tanglewood.core.system cimport FrontArcSystem
 
@@ -19,7 +19,5 @@ cdef class StaticOracle(Oracle):
     cdef bint every_pair
     cdef int _move(self, State s) noexcept nogil
 
-cdef class DynamicOracle(LossOracle):
-    cdef int[::1] seen
-    cdef int _loss(self, State s) noexcept nogil
+cdef class DynamicOracle(ReachOracle):
     cdef bint _is_open(self, State s, int head, int dependent) noexcept nogil

@@ -8,10 +8,9 @@ list; with every_pair, as in the paper, it waits till nothing is left of it. Wor
 
 from __future__ import annotations
 
-from array import array
 from typing import ClassVar
 
-from tanglewood.core.oracle import LossOracle, Oracle, leftmost_dependents
+from tanglewood.core.oracle import Oracle, ReachOracle, leftmost_dependents
 from tanglewood.core.short import ends_of
 from tanglewood.core.state import State
 from tanglewood.core.system import FrontArcSystem, Move, Option, TransitionSystem, arc_move, options_of
@@ -43,7 +42,7 @@ class StaticOracle(Oracle):
         return NO_ARC if self.every_pair or self.heads[j] < i or self.leftmost[j] < i else SHIFT
 
 
-class DynamicOracle(LossOracle):
+class DynamicOracle(ReachOracle):
     """Exact costs from any state (Gómez-Rodríguez & Fernández-González 2015), for the unrestricted system.
 
     The loss of a state is the number of gold arcs out of reach plus the number of cycles that those within reach
@@ -52,13 +51,9 @@ class DynamicOracle(LossOracle):
     """
 
     def __init__(self, system: Covington) -> None:
-        LossOracle.__init__(self, system)
+        ReachOracle.__init__(self, system)
         if system.bound >= 0:
             raise ConfigError("covington with max_degree has no dynamic oracle; leave the degree unbounded to train")
-
-    def _prepare(self) -> None:
-        LossOracle._prepare(self)
-        self.seen = array("i", bytes(4 * (self.n + 1)))
 
     def _is_open(self, s: State, head: int, dependent: int) -> bool:
         """Whether the two nodes will still meet as the pair (i, j)."""
@@ -66,28 +61,6 @@ class DynamicOracle(LossOracle):
         low = min(head, dependent)
         high = max(head, dependent)
         return high > front or (high == front and low < s.depth)
-
-    def _loss(self, s: State) -> int:
-        loss = 0
-        for word in range(1, s.n + 1):
-            self.seen[word] = 0
-            gold = self.heads[word]
-            if s.heads[word] >= 0:
-                if s.heads[word] != gold:
-                    loss += 1
-            elif gold > 0 and not self._is_open(s, gold, word):
-                loss += 1
-        for word in range(1, s.n + 1):
-            node = word
-            while node > 0 and self.seen[node] == 0:
-                self.seen[node] = word
-                head = s.heads[node]
-                if head < 0 and self._is_open(s, self.heads[node], node):
-                    head = self.heads[node]
-                node = head
-            if node > 0 and self.seen[node] == word:
-                loss += 1
-        return loss
 
 
 class Covington(FrontArcSystem):

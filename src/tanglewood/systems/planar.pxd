@@ -1,4 +1,4 @@
-from tanglewood.core.oracle cimport LossOracle, Oracle
+from tanglewood.core.oracle cimport Oracle, ReachOracle
 from tanglewood.core.state cimport State
 from tanglewood.core.system cimport FrontArcSystem
 
@@ -22,9 +22,9 @@ cdef class StaticOracle(Oracle):
     cdef int _move(self, State s) noexcept nogil
     cdef bint _waits(self, State s, int plane, int below) noexcept nogil
 
-cdef class DynamicOracle(LossOracle):
+cdef class DynamicOracle(ReachOracle):
     cdef StaticOracle static
-    cdef int[::1] seen, stacked
+    cdef int[::1] stacked
     cdef int _move(self, State s) noexcept nogil
-    cdef bint _is_open(self, State s, int word) noexcept nogil
+    cdef bint _is_open(self, State s, int head, int dependent) noexcept nogil
     cdef int _loss(self, State s) noexcept nogil

@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from typing import ClassVar
 
-from tanglewood.core.oracle import LossOracle, Oracle
+from tanglewood.core.oracle import Oracle, ReachOracle
 from tanglewood.core.state import State
 from tanglewood.core.system import FrontArcSystem, Move, TransitionSystem, arc_move
 from tanglewood.treebank.measures import two_planes, zeros
@@ -61,7 +61,7 @@ class StaticOracle(Oracle):
         return farthest < below and s.heads[farthest] < 0
 
 
-class DynamicOracle(LossOracle):
+class DynamicOracle(ReachOracle):
     """Approximate costs from any state (after Fernández-González & Gómez-Rodríguez 2018).
 
     As in covington, the loss of a state is taken to be the number of gold arcs that are out of reach, each looked at on
@@ -71,13 +71,12 @@ class DynamicOracle(LossOracle):
     """
 
     def __init__(self, system: TransitionSystem) -> None:
-        LossOracle.__init__(self, system)
+        ReachOracle.__init__(self, system)
         self.static = StaticOracle(system)
 
     def _prepare(self) -> None:
-        LossOracle._prepare(self)
+        ReachOracle._prepare(self)
         self.static.bind(self.heads)
-        self.seen = zeros(self.n + 1)
         self.stacked = zeros(self.n + 1)
 
     def _move(self, s: State) -> int:
@@ -91,45 +90,26 @@ class DynamicOracle(LossOracle):
                 return move
         return -1
 
-    def _is_open(self, s: State, word: int) -> bool:
-        """Whether the word and its gold head will still meet: both in the buffer, or one of them on a stack.
+    def _is_open(self, s: State, head: int, dependent: int) -> bool:
+        """Whether two words will still meet: both in the buffer, or one of them on a stack.
 
         If SWITCH has just led to an empty stack, only SHIFT is left, and the front word meets nothing.
         """
         front = s.n + 1 - s.n_buffer
-        head = self.heads[word]
-        low = min(head, word)
-        high = max(head, word)
+        low = min(head, dependent)
+        high = max(head, dependent)
         if low == 0 or high < front or (high == front and s.phase == 1 and s.depth == 0):
             return False
         return low >= front or self.stacked[low] == 1
 
     def _loss(self, s: State) -> int:
-        """Gold arcs that are out of reach, and cycles."""
         for word in range(1, s.n + 1):
-            self.seen[word] = self.stacked[word] = 0
+            self.stacked[word] = 0
         for place in range(s.depth):
             self.stacked[s.stack[place]] = 1
         for place in range(s.aside_depth):
             self.stacked[s.aside[place]] = 1
-        loss = 0
-        for word in range(1, s.n + 1):
-            if s.heads[word] >= 0:
-                if s.heads[word] != self.heads[word]:
-                    loss += 1
-            elif self.heads[word] > 0 and not self._is_open(s, word):
-                loss += 1
-        for word in range(1, s.n + 1):
-            node = word
-            while node > 0 and self.seen[node] == 0:
-                self.seen[node] = word
-                head = s.heads[node]
-                if head < 0 and self._is_open(s, node):
-                    head = self.heads[node]
-                node = head
-            if node > 0 and self.seen[node] == word:
-                loss += 1
-        return loss
+        return ReachOracle._loss(self, s)
 
 
 class Planar(FrontArcSystem):
