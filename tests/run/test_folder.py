@@ -15,9 +15,9 @@ from corpora import SMALL, job_for, outputs, paragraphs, parse_corpus
 
 from tanglewood.cli import main
 from tanglewood.errors import ConfigError
-from tanglewood.run import units
+from tanglewood.run import folder, units
 from tanglewood.run.folder import Task
-from tanglewood.run.records import is_alive, runs, verified
+from tanglewood.run.records import Running, clear_away, is_alive, runs, verified
 from tanglewood.run.units import INSIDE, read_record
 from tanglewood.store import save_model
 from toy import sentences_of
@@ -190,6 +190,57 @@ def test_status_tells_what_is_done_and_failed_and_who_is_at_work(model, capsys, 
     found = json.loads(capsys.readouterr().out)
     assert found["files"] == {"done": 10, "failed": 1, "to do": 0}
     assert found["words"] > 0
+
+
+def test_what_another_run_writes_is_not_cleared_away(monkeypatch):
+    """A run that begins while another looks for what killed ones have left: it has said so before it is looked for."""
+    output = Path("out")
+    saying = output / INSIDE / "running"
+    saying.mkdir(parents=True)
+    left = [output / ".a.conllu.0123456789abcdef.part", output / INSIDE / ".corpus.json.0123456789abcdef.part"]
+    said_by_half = saying / ".other-1.json.0123456789abcdef.part"
+    for path in (*left, said_by_half):
+        path.write_bytes(b"")
+    with Running(output, (1, 1)):
+        other = saying / "elsewhere-1.json"
+
+        def walk(folder, walk=os.walk):
+            found = list(walk(folder))
+            said = next(said for _, said in runs(output))
+            other.write_text(json.dumps({**said, "host": "elsewhere"}))  # with the number of this very process
+            return found
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "walk", walk)
+            clear_away(output)
+        assert all(path.exists() for path in left)
+        other.unlink()
+        clear_away(output)
+        assert not any(path.exists() for path in left)
+        assert said_by_half.exists()
+        os.utime(said_by_half, (0, 0))
+        clear_away(output)
+        assert not said_by_half.exists()
+
+
+def test_a_run_says_that_it_is_at_work_before_it_writes_anything(model, monkeypatch):
+    parse_corpus(model, Path("in"), Path("out"))
+    for path in Path("in").rglob("*.*"):
+        os.utime(path, (1, 1))  # the records are written anew
+    seen = []
+
+    def watched(write):
+        def writes(*given):
+            seen.append([said["pid"] for _, said in runs(Path("out"))])
+            return write(*given)
+
+        return writes
+
+    for name in ("write_record", "write_manifest"):
+        monkeypatch.setattr(folder, name, watched(getattr(folder, name)))
+    parse_corpus(model, Path("in"), Path("out"))
+    assert len(seen) > 1
+    assert seen == [[os.getpid()]] * len(seen)
 
 
 def test_verify_finds_what_was_changed(model, capsys):

@@ -120,9 +120,10 @@ class Run:
         """Do all that is not finished."""
         output = self.job.output
         output.mkdir(parents=True, exist_ok=True)
-        todo = list(self._todo())
-        write_manifest(output, self.inputs)
-        with Running(output, self.task, sum(one.size for one in todo) // self.task.of) as running:
+        with Running(output, self.task) as running:
+            todo = list(self._todo())
+            running.total = sum(one.size for one in todo) // self.task.of
+            write_manifest(output, self.inputs)
             clear_away(output)
             try:
                 with closing(self._results(self._units(todo), running)) as results:

@@ -30,9 +30,8 @@ SILENT = 120.0  # seconds without one after which a run on another machine is ta
 class Running:
     """A run as others see it: a small file that says how far it is, and that goes away with it."""
 
-    def __init__(self, output: Path, task: Sequence[int], total: int) -> None:
-        self.total = total
-        self.done = self.words = 0
+    def __init__(self, output: Path, task: Sequence[int]) -> None:
+        self.total = self.done = self.words = 0  # the total and what is done in bytes
         self.began = time.time()
         self._task = list(task)
         self._told = 0.0
@@ -106,13 +105,20 @@ def is_alive(said: dict[str, Any]) -> bool:
 
 
 def clear_away(output: Path) -> None:
-    """Remove what killed processes have left half written, unless another run, whose it may be, is at work."""
-    if any(is_alive(said) and said["pid"] != os.getpid() for _, said in runs(output)):
+    """Remove what killed processes have left half written, unless another run, whose it may be, is at work.
+
+    A run says that it is at work before it writes anything, so whoever writes what is listed is seen after that. What
+    is half written of its saying so is nobody's only when it is old.
+    """
+    saying = output / INSIDE / "running"
+    left = [Path(where, name) for where, _, names in os.walk(output) for name in names if is_left_part(name)]
+    me = socket.gethostname(), os.getpid()
+    if any(is_alive(said) and (said["host"], said["pid"]) != me for _, said in runs(output)):
         return
-    for where, _, names in os.walk(output):
-        for name in filter(is_left_part, names):
-            with suppress(OSError):
-                Path(where, name).unlink()
+    for path in left:
+        with suppress(OSError):
+            if path.parent != saying or time.time() - path.stat().st_mtime > SILENT:
+                path.unlink()
 
 
 def write_manifest(output: Path, inputs: Sequence[Input]) -> None:
