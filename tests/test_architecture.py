@@ -61,12 +61,14 @@ ON: dict[str, tuple[str, ...]] = {
     "searches": ("decoders", "learners", "transforms", "options"),
     "parser": ("searches", "systems", "store", ""),  # the version stands in a model file
     "run.processes": (),
+    "run.dask_engine": ("ml",),
+    "run.engine": ("run.processes", "run.dask_engine"),
     "embedding": ("ml", "store", ""),  # the version stands in its files
     "worker": ("parser", "text", "embedding"),
     "pipeline": ("worker", "run.processes"),
     "derivation": ("parser",),
     "show": ("derivation", "measure"),  # plots of running time
-    "training": ("pipeline", "measure"),
+    "training": ("pipeline", "measure", "run.engine"),
     "run": ("pipeline", "measure", "show"),
     "web": ("pipeline", "measure", "show"),
     "experiments": ("training", "pipeline", "measure", "show"),

@@ -145,3 +145,24 @@ def test_each_family_of_kernels_is_timed(tmp_path):
     rows = [line.split(" | ") for line in run("kernels.py", text, "--rounds", 1).stdout.splitlines()[2:]]
     assert [row[0] for row in rows] == [f"| {family}" for family in reversed(available())]
     assert all(float(cell.strip(" |").replace(",", "")) > 0 for row in rows for cell in row[1:])
+
+
+def test_a_corpus_is_made_once_and_parsed_by_every_engine(tmp_path):
+    (tmp_path / "train.conllu").write_text(toy_text(12))
+    command = ["corpus.py", tmp_path, "--files", 8, "--words", 400, "--engines", "1,2", "--options", "--search greedy"]
+    texts = []
+    for work in (tmp_path / "one", tmp_path / "two"):
+        run(*command, "--work", work, "--make-only")
+        found = {path.relative_to(work): path.read_bytes() for path in (work / "texts").rglob("*.*")}
+        texts.append(found)
+    assert texts[0] == texts[1]
+    assert len(texts[0]) == 8
+    assert {path.suffix for path in texts[0]} == {".txt", ".jsonl", ".gz", ".xz"}
+    done = run(*command, "--work", tmp_path / "one", "--json", tmp_path / "found.json")
+    assert "the corpus is in" in done.stderr
+    engines = json.loads((tmp_path / "found.json").read_text())["engines"]
+    assert engines["1"]["words"] == engines["2"]["words"] >= 400
+    assert [one["files"] for one in engines.values()] == [8, 8]
+    rows = [line.strip("| ").split(" | ") for line in done.stdout.splitlines()]
+    assert [row[0] for row in rows] == ["engine", "---", "1", "2"]
+    assert rows[2][4] == "1.00"

@@ -78,6 +78,16 @@ def test_serve_prints_its_address_answers_and_ends_cleanly(model):
     assert server.errors == "\ntanglewood serve: ended\n"
 
 
+def test_variables_set_limits_and_options_win(model, monkeypatch):
+    monkeypatch.setenv("TANGLEWOOD_SERVE_MAX_WORDS", "7")
+    monkeypatch.setenv("TANGLEWOOD_SERVE_WORKERS", "3")
+    with serving("-m", model, "--workers", "1", "--quiet") as server:
+        answer = urllib.request.urlopen(f"{server.address}api/systems", timeout=60)
+        with answer:
+            limits = json.load(answer)["limits"]
+    assert (limits["max_words"], limits["workers"]) == (7, 1)
+
+
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGHUP])
 def test_serve_ends_as_cleanly_when_it_is_told_to(model, end):
     with serving("-m", model, "--quiet", end=end) as server:

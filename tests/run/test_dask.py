@@ -15,7 +15,8 @@ from corpora import make_corpus, outputs, parse_corpus
 from tanglewood.cli import main
 from tanglewood.errors import ModelError
 from tanglewood.run import dask_engine
-from tanglewood.run.dask_engine import cluster, results
+from tanglewood.run.dask_engine import cluster
+from tanglewood.run.folder import by_cluster
 
 pytest.importorskip("distributed", reason="dask and distributed are not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -36,7 +37,7 @@ def here(tmp_path, monkeypatch, model):
 
 
 def over(client, **more):
-    return parse_corpus(Path("toy.tw"), Path("in"), Path("out").absolute(), engine=partial(results, client), **more)
+    return parse_corpus(Path("toy.tw"), Path("in"), Path("out").absolute(), engine=partial(by_cluster, client), **more)
 
 
 def test_a_cluster_gives_the_same_bytes_and_loads_the_model_once_a_worker(client):
@@ -47,9 +48,13 @@ def test_a_cluster_gives_the_same_bytes_and_loads_the_model_once_a_worker(client
 
     def loaded():
         """Which job each worker has."""
+
+        def own():
+            return id(dask_engine._own.work.__self__)
+
         told = {}
         for worker in client.scheduler_info()["workers"]:
-            told[worker] = client.submit(lambda: id(dask_engine._own.job), workers=[worker], pure=False).result()
+            told[worker] = client.submit(own, workers=[worker], pure=False).result()
         return told
 
     before = loaded()

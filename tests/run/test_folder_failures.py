@@ -180,14 +180,14 @@ def test_a_disk_that_is_full_or_read_only_ends_the_run_and_what_is_finished_is_k
     model, capsys, monkeypatch, number, told, processes
 ):
     parse_corpus(model, Path("in"), Path("whole"))
-    whole = units.writing
+    whole = units.writing_at
 
     def failing(target, **more):
         if "packed" in str(target):
             raise OSError(number, os.strerror(number), str(Path(target).resolve()))
         return whole(target, **more)
 
-    monkeypatch.setattr(units, "writing", failing)
+    monkeypatch.setattr(units, "writing_at", failing)
     status = main(["corpus", "in", "-o", "out", "-m", str(model), "-j", processes])
     assert status == 1
     last = capsys.readouterr().err.splitlines()[-1]

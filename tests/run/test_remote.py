@@ -97,11 +97,6 @@ def test_urls_that_are_wrong(url, told, model, capsys):
     assert told in capsys.readouterr().err
 
 
-def test_outputs_are_here(model, capsys):
-    assert main(["corpus", "in", "-o", "memory://out", "-m", str(model)]) == 1
-    assert "-o should name a folder here" in capsys.readouterr().err
-
-
 def test_without_the_package_an_error_says_what_to_install(model, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "fsspec.core", None)
     assert main(["corpus", "memory://bucket/texts", "-o", "out", "-m", str(model)]) == 1

@@ -28,7 +28,8 @@ PATIENCE = 30  # seconds; no test waits that long unless it fails
 def serving(**limits):
     """A server in a thread; gives the function that connects to it, and its state as an attribute of that."""
     chosen = Limits(**limits)
-    server = uvicorn.Server(configured(make_app(Playground(limits=chosen)), chosen))
+    app = make_app(Playground(limits=chosen))
+    server = uvicorn.Server(configured(app, chosen))
     listening = socket.create_server(("127.0.0.1", 0), backlog=1024)
     address = listening.getsockname()
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
@@ -45,6 +46,7 @@ def serving(**limits):
             return found
 
         connect.open = server.server_state.connections
+        connect.metrics = app.metrics
         try:
             yield connect
         finally:
@@ -108,6 +110,7 @@ def test_half_sent_heads_are_given_up_and_told_so():
             content = check("Refusal", json.loads(found.partition(b"\r\n\r\n")[2]))
             assert content["error"] == "the request did not arrive within 1 seconds"
         assert all(everything(connection) == b"" for connection in silent)
+        assert 'refusals_total{status="408"} 20\n' in connect.metrics.text((0, 0))
         becomes(lambda: len(connect.open), 0)
         assert answer(connect(), GET)[0] == 200
 
@@ -177,6 +180,7 @@ def test_beyond_the_limit_connections_are_refused_at_once():
             assert b"\r\nRetry-After: 1\r\n" in found
             content = check("Refusal", json.loads(found.partition(b"\r\n\r\n")[2]))
             assert content["error"] == "the server has the 5 connections that it may have; try again in a second"
+        assert 'refusals_total{status="503"} 3\n' in connect.metrics.text((0, 0))
         becomes(lambda: len(connect.open), 5)
         assert answer(kept[0], b"\r\n\r\n")[0] == 200
         kept[1].close()

@@ -127,6 +127,26 @@ def add_processes(parser: argparse.ArgumentParser, help_: str) -> None:
     parser.add_argument("--threads", type=int, dest="processes", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
 
 
+def add_dask(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add the address of a cluster that does what goes side by side."""
+    parser.add_argument(
+        "--dask",
+        metavar="ADDRESS|local",
+        help=f"have a Dask cluster do {what}, whose machines see the same files: the one at an address, such as "
+        "tcp://host:8786, or one of --processes here (extra: dask)",
+    )
+
+
+def check_cluster(args: argparse.Namespace, *, wanted: bool = True, what: str = "") -> None:
+    """Raise an error if there can be no cluster, or if there is nothing for it to do but for ``what``."""
+    if args.dask:
+        if not wanted:
+            raise ConfigError(f"--dask {args.dask}: it is for {what} only")
+        from tanglewood.run.dask_engine import check_dask
+
+        check_dask()
+
+
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add --json."""
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tanglewood.cli.common import (
+    add_dask,
     add_encoding,
     add_json,
     add_max_sentence,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from tanglewood.run.folder import Summary
+    from tanglewood.run.places import Place
     from tanglewood.run.records import Running
 
 HELP = "parse a corpus of many files, in many processes or tasks, and go on where it stopped"
@@ -62,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="files, folders, patterns in quotes, or URLs of these (extra: remote): text, CoNLL-U, JSON lines (.jsonl) "
         "plain, .gz, .xz or .zst, or Parquet. status OUT or verify OUT instead look at what is there",
     )
-    parser.add_argument("-o", "--output", metavar="OUT", help="folder to write to")
+    parser.add_argument("-o", "--output", metavar="OUT", help="folder to write to, or the URL of one (extra: remote)")
     parser.add_argument(
         "-m", "--model", metavar="MODEL", help="model file made by train (default: the bundled English one)"
     )
@@ -75,12 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="1/1",
         help="do the I-th of N shares of the work, for job arrays; any order, any machine, and any of them again",
     )
-    parser.add_argument(
-        "--dask",
-        metavar="ADDRESS|local",
-        help="have a Dask cluster do it, whose machines see the same files: the one at an address, such as "
-        "tcp://host:8786, or one of --processes here (extra: dask)",
-    )
+    add_dask(parser, "it")
     parser.add_argument(
         "--format",
         choices=ENDINGS,
@@ -114,11 +111,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Parse a corpus, or look at one."""
+    from tanglewood.run.places import is_folder, place_of
+
     if args.output is None and args.inputs[0] in ("status", "verify"):
         if len(args.inputs) != 2:
             raise ConfigError(f"corpus {args.inputs[0]} takes one folder, the OUT of a run")
-        folder = Path(args.inputs[1])
-        if not folder.is_dir():
+        folder = place_of(args.inputs[1])
+        if not is_folder(folder):
             raise ConfigError(f"{folder}: there is no such folder")
         return _status(folder, args) if args.inputs[0] == "status" else _verify(folder)
     if args.output is None:
@@ -129,23 +128,25 @@ def run(args: argparse.Namespace) -> int:
 def _parse(args: argparse.Namespace) -> int:
     use_one_matrix_thread()
     from tanglewood.pipeline import load
-    from tanglewood.run.dask_engine import cluster, results
-    from tanglewood.run.folder import Run, Task
+    from tanglewood.run.dask_engine import cluster
+    from tanglewood.run.folder import Run, Task, by_cluster
     from tanglewood.run.listing import find_inputs
     from tanglewood.run.parquet import check_parquet
+    from tanglewood.run.places import is_file, is_of_this_process, place_of
     from tanglewood.run.processes import checked
-    from tanglewood.run.remote import is_remote
     from tanglewood.run.units import TABLES, Job, Reading
 
     if min(args.part_size, args.max_sentence) < 1:
         raise ConfigError("--part-size and --max-sentence should be 1 megabyte or more")
     task = Task.read(args.task)
-    processes = checked(_cores() if args.processes is None else args.processes)
-    if is_remote(args.output):
-        raise ConfigError(f"{args.output}: only inputs may be URLs; -o should name a folder here")
-    output = Path(args.output)
-    if output.exists() and not output.is_dir():
+    output = place_of(args.output)
+    if is_file(output):
         raise ConfigError(f"{output} is a file; -o should name a folder")
+    alone = is_of_this_process(output)
+    usual = 1 if alone else _cores()
+    processes = checked(usual if args.processes is None else args.processes)
+    if alone and (processes > 1 or args.dask):
+        raise ConfigError(f"{output}: other processes cannot write there; --processes 1 should do it")
     packing = f".{args.compress}" if args.compress else ""
     if args.format in TABLES:
         check_parquet()
@@ -166,7 +167,8 @@ def _parse(args: argparse.Namespace) -> int:
         raise ConfigError("there are no files to parse; names should end in .txt, .conllu, .jsonl or .parquet")
     pipeline = load(args.model)
     worker = pipeline.worker(search_options(args), tag=args.tag)
-    where = str(output.absolute()) if args.dask else args.output  # elsewhere it would be another folder
+    # For another machine, a relative name would be that of another folder.
+    where = str(output.absolute() if isinstance(output, Path) and args.dask else output)
     job = Job(worker, pipeline.checksum, reading, where, packing)
     told = _Told()
     try:
@@ -179,7 +181,7 @@ def _parse(args: argparse.Namespace) -> int:
                 part_size=args.part_size << 20,
                 tell=told.tell,
                 watch=told.watch,
-                engine=partial(results, stack.enter_context(cluster(args.dask, processes))) if args.dask else None,
+                engine=partial(by_cluster, stack.enter_context(cluster(args.dask, processes))) if args.dask else None,
             )
             summary = whole.do()
     except KeyboardInterrupt as error:
@@ -205,7 +207,7 @@ def _cores() -> int:
     return len(allowed(0)) if allowed is not None else os.cpu_count() or 1
 
 
-def _sum_up(summary: Summary, output: Path) -> None:
+def _sum_up(summary: Summary, output: Place) -> None:
     counts = summary.counts
     done = f"{summary.finished:,} files done, {summary.skipped:,} were finished before"
     print(
@@ -271,7 +273,7 @@ def _size(size: float) -> str:
     return f"{size:,.0f} TB"
 
 
-def _status(folder: Path, args: argparse.Namespace) -> int:
+def _status(folder: Place, args: argparse.Namespace) -> int:
     """Tell what is done, running and failed, how fast and how long to go."""
     import time
 
@@ -317,7 +319,7 @@ def _status(folder: Path, args: argparse.Namespace) -> int:
     return 0
 
 
-def _verify(folder: Path) -> int:
+def _verify(folder: Place) -> int:
     """Compare every output with its record; the status is 1 if something is wrong."""
     from tanglewood.run.records import verified
 

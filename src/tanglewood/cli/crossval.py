@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from tanglewood.cli.common import (
     Reading,
+    add_dask,
     add_json,
+    add_processes,
     add_reading,
+    check_cluster,
     print_json,
     print_table,
     use_one_matrix_thread,
@@ -21,7 +24,9 @@ if TYPE_CHECKING:
 HELP = "train and score on folds of a treebank"
 EXAMPLES = """\
   tanglewood crossval treebank.conllu --folds 10
-  tanglewood crossval treebank.conllu --folds 5 --learner linear --system three-step --json"""
+  tanglewood crossval treebank.conllu --folds 5 --learner linear --system three-step --json
+  tanglewood crossval treebank.conllu -j 2
+  tanglewood crossval treebank.conllu --dask tcp://scheduler:8786"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,18 +34,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_reading(parser)
     add_json(parser)
     parser.add_argument("--folds", type=int, default=10, metavar="N", help="number of folds (default 10)")
+    add_processes(parser, "do N folds at a time (default 1)")
+    add_dask(parser, "the folds")
     add_choices(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Train one parser per fold; the seed decides which sentences go into which fold."""
     use_one_matrix_thread()
+    from tanglewood.run.engine import Engine
+    from tanglewood.run.processes import checked
     from tanglewood.training.crossval import CrossValidation
 
+    checked(args.processes)
+    check_cluster(args)
     config = chosen_config(args)
     reading = Reading(args)
     sentences = [sentence for file in args.files for sentence in reading.sentences(file)]
-    validation = CrossValidation(config, sentences, args.folds)
+    validation = CrossValidation(config, sentences, args.folds, Engine(args.processes, args.dask or ""))
     rows: list[dict[str, Any]] = []
     for fold, scores in enumerate(validation.run(), 1):
         rows.append({"fold": fold, **scores.as_dict()})

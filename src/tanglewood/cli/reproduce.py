@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tanglewood.cli.common import HelpFormatter, use_one_matrix_thread
+from tanglewood.cli.common import HelpFormatter, add_dask, add_processes, check_cluster, use_one_matrix_thread
 from tanglewood.errors import ConfigError
 from tanglewood.learners import LEARNERS
 
@@ -29,7 +29,7 @@ EXAMPLES = """\
   tanglewood reproduce nivre2007 --treebank Dutch-AlpinoNative --learner network
   tanglewood reproduce shi2018 */train.conllu -o coverage
   tanglewood reproduce lacroix2014 --treebank French-Sequoia --gold-tags
-  tanglewood reproduce systems --treebank Hungarian-Szeged
+  tanglewood reproduce systems --treebank Hungarian-Szeged -j 2
   tanglewood reproduce summary nivre2009-*          what was found, in one table"""
 PAPERS = {  # paper -> help, description, example
     "nivre2009": (
@@ -102,6 +102,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             _add_learning(sub, ("linear",) if name == "systems" else MOVES)
         default = name if name == "shi2018" else f"{name}-TREEBANK"
         sub.add_argument("-o", "--output", type=Path, metavar="FOLDER", help=f"folder to write (default {default})")
+        add_processes(sub, "make N parts of the experiment at a time (default 1)")
+        add_dask(sub, "the parts of the experiment")
         sub.add_argument("--restart", action="store_true", help="start over: remove the results of an earlier run")
         if name == "nivre2009":
             sub.add_argument(
@@ -147,8 +149,14 @@ def run(args: argparse.Namespace) -> int:
         return 0
     from tanglewood.experiments import experiment
     from tanglewood.experiments.running import Treebank, clear
+    from tanglewood.experiments.sharing import Again, Sharing
+    from tanglewood.run.engine import Engine
+    from tanglewood.run.processes import checked
 
     module = experiment(args.paper)
+    engine = Engine(checked(args.processes), args.dask or "")
+    check_cluster(args)
+    command = _command(args)
     say = _teller()
     try:
         if args.paper == "shi2018":
@@ -157,7 +165,10 @@ def run(args: argparse.Namespace) -> int:
             folder = args.output or Path(args.paper)
             if args.restart:
                 clear(folder)
-            module.run(args.files, folder, longest=args.longest, command=_command(args), say=say)
+            files = [file.absolute() for file in args.files]
+            chosen = {"longest": args.longest}
+            again = Again(args.paper, folder.absolute(), command, files=files, more=chosen)
+            module.run(args.files, folder, **chosen, command=command, say=say, sharing=Sharing(engine, again))
             return 0
         treebank = Treebank.read(args.treebank, ("train", "test"))
         learning = _learning(args)
@@ -165,7 +176,8 @@ def run(args: argparse.Namespace) -> int:
         if args.restart:
             clear(folder)
         more = {key: getattr(args, key) for key in ("graph", "folds", "gold_tags", "tagger_epochs") if key in args}
-        module.run(treebank, folder, learning, **more, command=_command(args), say=say)
+        again = Again(args.paper, folder.absolute(), command, args.treebank.absolute(), (), learning, more)
+        module.run(treebank, folder, learning, **more, command=command, say=say, sharing=Sharing(engine, again))
     except KeyboardInterrupt:
         print("\nwhat is finished is kept: the same command goes on from there", file=sys.stderr)
         raise

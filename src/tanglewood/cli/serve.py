@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import socket
 import sys
 from contextlib import suppress
@@ -17,6 +18,8 @@ from tanglewood.errors import ConfigError, MissingExtraError, ModelError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
+    from typing import Any
 
     from tanglewood.web.models import Model
 
@@ -25,6 +28,7 @@ EXAMPLES = """\
   tanglewood serve --open
   tanglewood serve -m czech.tw dutch.tw --port 8080
   tanglewood serve --host 0.0.0.0 --allow-host trees.example.org --workers 8"""
+VARIABLE = "TANGLEWOOD_SERVE_"  # what the names of variables begin with that set limits
 LIMITS = {  # field of Limits -> (metavar, help)
     "max_body": ("BYTES", "largest request"),
     "max_text": ("N", "most characters of raw text"),
@@ -56,9 +60,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="host names to answer to (default: those of this machine, or any with another --host)",
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="do not log requests to standard error")
-    group = parser.add_argument_group("limits of one server")
+    group = parser.add_argument_group(
+        "limits of one server", f"Environment variables set them as well, such as {VARIABLE}MAX_WORDS; options win."
+    )
     for name, (metavar, help_) in LIMITS.items():
-        kind = float if metavar == "S" else int
+        kind = _kind(metavar)
         group.add_argument(f"--{name.replace('_', '-')}", type=kind, metavar=metavar, help=help_)
 
 
@@ -78,7 +84,8 @@ def run(args: argparse.Namespace) -> int:
     from tanglewood.web.limits import Limits
 
     given = {field.name: getattr(args, field.name) for field in fields(Limits)}
-    limits = Limits(**{name: value for name, value in given.items() if value is not None})
+    chosen = {name: value for name, value in given.items() if value is not None}
+    limits = Limits(**{**limits_of(os.environ), **chosen})
     family = socket.AF_INET6 if ":" in args.host else socket.AF_INET
     shown = f"[{args.host}]" if family == socket.AF_INET6 else args.host
     hosts = args.allow_host or (LOOPBACK if shown in LOOPBACK else None)
@@ -99,6 +106,27 @@ def run(args: argparse.Namespace) -> int:
             server.run(sockets=[listening])
         print("\ntanglewood serve: ended", file=sys.stderr)
     return 0
+
+
+def limits_of(variables: Mapping[str, str]) -> dict[str, Any]:
+    """Return the limits that environment variables set; an empty one sets none."""
+    found: dict[str, Any] = {}
+    for variable, value in variables.items():
+        if not variable.startswith(VARIABLE) or not value:
+            continue
+        name = variable.removeprefix(VARIABLE).lower()
+        if name not in LIMITS or variable != variable.upper():
+            names = ", ".join(f"{VARIABLE}{one.upper()}" for one in LIMITS)
+            raise ConfigError(f"{variable}: there is no such limit; it should be one of {names}")
+        try:
+            found[name] = _kind(LIMITS[name][0])(value)
+        except ValueError:
+            raise ConfigError(f"{variable}={value}: it should be a number") from None
+    return found
+
+
+def _kind(metavar: str) -> type[int] | type[float]:
+    return float if metavar == "S" else int
 
 
 def _log_requests() -> None:

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 
 from tanglewood.cli.common import (
     Reading,
+    add_dask,
     add_processes,
     add_reading,
     add_system_options,
+    check_cluster,
     given_options,
     use_one_matrix_thread,
 )
@@ -39,6 +41,7 @@ EXAMPLES = """\
   tanglewood train train.conllu --dev dev.conllu -o arcs.tw --search mst
   tanglewood train train.conllu --dev dev.conllu -o stacked.tw --search mst --stacked model.tw
   tanglewood train train.conllu --dev dev.conllu -o model.tw --distil 5 -j 2
+  tanglewood train train.conllu --dev dev.conllu -o model.tw --distil 5 --dask tcp://scheduler:8786
   tanglewood train train.conllu --dev dev.conllu -o model.tw --distil-from a.tw b.tw --unlabelled more.conllu
   tanglewood train --pipeline nl-train.conllu --dev nl-dev.conllu -o nl.tw --vectors cc.nl.300.vec.gz
   tanglewood train --pipeline la-train.conllu --dev la-dev.conllu -o la.tw --pretrained latin.pre.tw
@@ -65,6 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         "learn N of a pipeline's taggers, or N teachers, at a time, and parse the dev set with N threads (default 1)",
     )
+    add_dask(parser, "the teachers of --distil")
     add_choices(parser)
 
 
@@ -180,6 +184,7 @@ def run(args: argparse.Namespace) -> int:
     config = chosen_config(args)
     config.check()
     checked(args.processes)
+    check_cluster(args, wanted=bool(config.distil), what="--distil")
     check_output(args.output)
     reading = Reading(args)
     session = Session(
@@ -196,6 +201,7 @@ def run(args: argparse.Namespace) -> int:
         output=args.output,
         resume=args.resume,
         processes=args.processes,
+        dask=args.dask or "",
         report=lambda event: print(event, file=sys.stderr),
         warn=lambda text: print(f"warning: {one_line(text)}", file=sys.stderr),
         tell=_tell if sys.stderr.isatty() else None,

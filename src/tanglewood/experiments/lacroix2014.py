@@ -30,6 +30,7 @@ from tanglewood.experiments.running import (
     statistics,
     train,
 )
+from tanglewood.experiments.sharing import ALONE, Sharing
 from tanglewood.text.batches import with_tags
 from tanglewood.text.tagger import TaggerOptions, tag_scores, train_tagger
 from tanglewood.training.folds import deal_out
@@ -56,6 +57,7 @@ def run(
     tagger_epochs: int = 0,
     command: str = FROM_PYTHON,
     say: Say = quiet,
+    sharing: Sharing = ALONE,
 ) -> Data:
     """Run the experiment, or what is left of it."""
     learning = learning.as_in_paper(FEATURES)
@@ -65,7 +67,8 @@ def run(
     dealt = list(deal_out(sentences, folds, learning.seed))
     kinds = {**({} if gold_tags else {"tags": TAGGING}), **dict.fromkeys(SYSTEMS, 1.0)}
     parts = {f"{kind}-{fold}": size for fold in range(1, folds + 1) for kind, size in kinds.items()}
-    running = Run(folder, options, parts, say, treebank.suffix)
+    needs = {f"{system}-{fold}": [f"tags-{fold}"] for fold in range(1, folds + 1) for system in SYSTEMS}
+    running = Run(folder, options, parts, say, treebank.suffix, sharing, {} if gold_tags else needs)
 
     def tag(held: list[Sentence], rest: list[Sentence], name: str, step: Step) -> Data:
         for progress in train_tagger(rest, (), TaggerOptions(epochs=tagger_epochs), learning.seed):

@@ -41,6 +41,7 @@ from tanglewood.experiments.running import (
     train,
     with_options,
 )
+from tanglewood.experiments.sharing import ALONE, Sharing
 from tanglewood.parser import Parser
 from tanglewood.training.folds import deal_out
 from tanglewood.treebank.sentence import Sentence
@@ -72,12 +73,13 @@ def run(
     *,
     command: str = FROM_PYTHON,
     say: Say = quiet,
+    sharing: Sharing = ALONE,
 ) -> Data:
     """Run the experiment, or what is left of it."""
     pseudo = learning.as_in_paper(PSEUDO_FEATURES)
     learning = learning.as_in_paper(FEATURES)
     options = options_of(command, treebank, learning)
-    running = Run(folder, options, SIZES, say, treebank.suffix)
+    running = Run(folder, options, SIZES, say, treebank.suffix, sharing)
     places, others = next(iter(deal_out(treebank["train"], FIFTH, learning.seed)))
     held = [treebank["train"][place] for place in sorted(places)]
     rest = [treebank["train"][place] for place in sorted(others)]

@@ -29,6 +29,7 @@ from tanglewood.experiments.running import (
     score,
     train,
 )
+from tanglewood.experiments.sharing import ALONE, Sharing
 from tanglewood.measure.running_time import RunningTime
 from tanglewood.parser import Parser
 from tanglewood.show.scatter import Panel, Series, scatter
@@ -52,13 +53,14 @@ def run(
     graph: bool = False,
     command: str = FROM_PYTHON,
     say: Say = quiet,
+    sharing: Sharing = ALONE,
 ) -> Data:
     """Run the experiment, or what is left of it; ``graph`` adds a spanning-tree parser, alone and stacked on Su."""
     learning = learning.as_in_paper(FEATURES)
     systems = [*ORACLES, "sp", "spp", *(("mst", "mstmalt") if graph else ())]
     options = options_of(command, treebank, learning, graph=graph)
     sizes = {**{f"oracle-{name}": 0.01 for name in ORACLES}, **{name: SIZES.get(name, 1.0) for name in systems}}
-    running = Run(folder, options, sizes, say, treebank.suffix)
+    running = Run(folder, options, sizes, say, treebank.suffix, sharing, {"mstmalt": ["su"]})
     times = {name: running.part(f"oracle-{name}", partial(_oracle, name, treebank)) for name in ORACLES}
     stacked = folder / "parts" / "su.tw"
 

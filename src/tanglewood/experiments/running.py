@@ -13,6 +13,7 @@ from typing import Any
 
 from tanglewood import __version__, compiled
 from tanglewood.errors import ConfigError
+from tanglewood.experiments.sharing import ALONE, PartMade, Sharing
 from tanglewood.files import writing
 from tanglewood.learners import learner_class
 from tanglewood.measure.clock import minutes
@@ -116,7 +117,8 @@ def _share(part: int, whole: int) -> float:
 class Run:
     """A run in a folder: its options, and its finished parts, which are not done again.
 
-    A folder with results of other options, data or versions is refused, since they may have taken hours.
+    A folder with results of other options, data or versions is refused, since they may have taken hours. Parts that
+    need others (``needs``) are made after them.
     """
 
     folder: Path
@@ -124,6 +126,8 @@ class Run:
     parts: Mapping[str, float]  # names of all parts, and about how long each takes, in any unit
     say: Say = quiet
     suffix: str = SUFFIXES[0]  # of the parsed files
+    sharing: Sharing = ALONE
+    needs: Mapping[str, Sequence[str]] = field(default_factory=dict)
     finished: list[str] = field(default_factory=list)
     made: float = 0.0  # work done in this run, in that unit
     began: float = field(default_factory=time.monotonic)
@@ -141,6 +145,18 @@ class Run:
         self.write(OPTIONS, as_json(self.options))
         for name in (PARTS, PARSED):
             (self.folder / name).mkdir(exist_ok=True)
+        if self.sharing.again is not None and not self.sharing.engine.is_alone:
+            self._make_side_by_side(self.sharing.again)
+
+    def _make_side_by_side(self, again: Callable[[str], str]) -> None:
+        """Have all parts made that are not there, those that need others after them."""
+        while missing := [name for name in self.parts if not self._kept(name).exists()]:
+            ready = [name for name in missing if all(self._kept(one).exists() for one in self.needs.get(name, ()))]
+            if not ready:
+                return
+            self.say(f"{len(missing)} parts are to be made, {len(ready)} of them side by side", False)
+            for name in self.sharing.engine.in_order(again, ready, len(ready)):
+                self.say(f"{name} done", True)
 
     def write(self, name: str, text: str) -> None:
         """Write a file in the folder, either all of it or nothing."""
@@ -153,11 +169,15 @@ class Run:
 
     def kept(self, name: str) -> list[Sentence]:
         """Return parsed sentences that were kept."""
+        if self.sharing.only and not (self.folder / PARSED / f"{name}{self.suffix}").exists():
+            return []  # of another part, which this run is not for
         return list(read(self.folder / PARSED / f"{name}{self.suffix}"))
 
     def part(self, name: str, make: Callable[[Step], Data]) -> Data:
         """Return a part, as it was kept or else as it is made now; ``make`` reports how far it is and what it does."""
         kept = self._kept(name)
+        if self.sharing.only and name != self.sharing.only and not kept.exists():
+            return {}
         if not kept.exists():
             self.say(f"{self._where(name)}: {name}", False)
             began = time.monotonic()
@@ -168,6 +188,8 @@ class Run:
         else:
             self.say(f"{len(self.finished) + 1}/{len(self.parts)}: {name} kept from before", True)
         self.finished.append(name)
+        if name == self.sharing.only:
+            raise PartMade
         found: Data = json.loads(kept.read_text(encoding="utf-8"))
         return found
 

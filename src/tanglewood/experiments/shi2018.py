@@ -12,6 +12,7 @@ from tanglewood.errors import ConfigError
 from tanglewood.experiments.markdown import Finding, number, table, whole
 from tanglewood.experiments.published import SHI2018, SHI2018_ALL_IN_TEXT, SHI2018_SENTENCES, SHI2018_TIMES
 from tanglewood.experiments.running import FROM_PYTHON, Data, Run, Say, Step, described, quiet
+from tanglewood.experiments.sharing import ALONE, Sharing
 from tanglewood.measure.coverage import Coverage
 from tanglewood.systems.attardi import Attardi, AttardiAll, AttardiAllDeg1, AttardiAllS0S1, name_of
 from tanglewood.treebank.conllu import read
@@ -48,7 +49,13 @@ def is_derived_by(chart: ExactDecoder, tree: Tree) -> bool:
 
 
 def run(
-    files: Sequence[Path], folder: Path, *, longest: int = LONGEST, command: str = FROM_PYTHON, say: Say = quiet
+    files: Sequence[Path],
+    folder: Path,
+    *,
+    longest: int = LONGEST,
+    command: str = FROM_PYTHON,
+    say: Say = quiet,
+    sharing: Sharing = ALONE,
 ) -> Data:
     """Count the trees of the files, or of those that are left."""
     names = ["/".join(file.resolve().parts[-2:]) for file in files]  # such as Danish-CDT1/train.conll
@@ -57,7 +64,8 @@ def run(
             raise ConfigError(f"{name} is given twice; files should differ in their names or in those of their folders")
     listed = {name: described(file, list(read(file))) for name, file in zip(names, files, strict=True)}
     options = {"command": command, "longest": longest, "files": listed}
-    running = Run(folder, options, {_part(name): file["sentences"] for name, file in listed.items()}, say)
+    sizes = {_part(name): file["sentences"] for name, file in listed.items()}
+    running = Run(folder, options, sizes, say, sharing=sharing)
     parts = {
         name: running.part(_part(name), partial(_count, file, longest, listed[name]["sentences"]))
         for name, file in zip(names, files, strict=True)

@@ -36,6 +36,7 @@ from tanglewood.experiments.running import (
     score,
     train,
 )
+from tanglewood.experiments.sharing import ALONE, Sharing
 from tanglewood.training.config import Config
 from tanglewood.training.pipeline import TagPlan, prepare_tags, with_tags_of
 from tanglewood.treebank.sentence import Sentence
@@ -207,6 +208,7 @@ def run(
     *,
     command: str = FROM_PYTHON,
     say: Say = quiet,
+    sharing: Sharing = ALONE,
 ) -> Data:
     """Train, parse and score every system, or what is left of them."""
     learning = learning.as_in_paper(FEATURES)
@@ -214,7 +216,8 @@ def run(
     skipped = {} if find_spec("sklearn") else dict.fromkeys(("malt-06", "mst-malt"), "scikit-learn is not installed")
     names = [name for name in ROWS if name not in skipped]
     sizes = {name: ROWS[name].size for name in names}
-    running = Run(folder, options, {**sizes, TAGS: 20.0}, say, treebank.suffix)
+    needs = {name: [*([TAGS] if row.is_tagged else []), *filter(None, [row.stacked])] for name, row in ROWS.items()}
+    running = Run(folder, options, {**sizes, TAGS: 20.0}, say, treebank.suffix, sharing, needs)
     stacked_models = {row.stacked: folder / PARTS / f"{row.stacked}.tw" for row in ROWS.values() if row.stacked}
     taggers = folder / PARTS / "taggers"
 

@@ -1,4 +1,7 @@
-"""Units done by a Dask cluster: tasks are names of files, and each worker loads the model once."""
+"""Work done by a Dask cluster: what all items share, such as the model of a corpus, is loaded once by each worker.
+
+Corpora, cross-validation, teachers and the experiments of papers all have it done here.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +11,24 @@ import logging
 import pickle
 import threading
 import uuid
-from collections.abc import Callable, Generator, Iterator
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from itertools import islice
-from typing import Any
+from queue import SimpleQueue
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from tanglewood.errors import ConfigError, MissingExtraError
+from tanglewood.errors import ConfigError, MissingExtraError, WorkerError
 from tanglewood.ml.threads import keep_one_matrix_thread
-from tanglewood.run.units import Job, Result, Unit
 
 LOCAL = "local"
 PATIENCE = 2.0  # seconds between two looks at what is done
-AHEAD = 3  # units for each thread that the cluster is given: the one that is done, and some that come next
+AHEAD = 3  # items for each thread that the cluster is given: the one that is done, and some that come next
 LONGEST = 20.0  # seconds to wait for a scheduler to answer
 _own = threading.local()  # what a thread of a worker has loaded
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Hear = Callable[[Any], object]
 
 
 def check_dask() -> None:
@@ -52,44 +58,142 @@ def cluster(address: str, processes: int) -> Iterator[Any]:
         yield client
 
 
-def results(client: Any, job: Job, units: Iterator[Unit], hear: Callable[[int], object]) -> Generator[Result]:  # noqa: ANN401
-    """Yield the results as they come; ``hear`` is told how many words were parsed.
+class Done(NamedTuple, Generic[Item, Result]):
+    """An item, and what the work on it returned; nothing if it was ``lost``, having killed its workers."""
 
-    The units of workers that are lost are done again by others. One that kills its workers is a failure of its file.
+    item: Item
+    result: Result | None
+    lost: bool = False
+
+
+def as_done(
+    client: Any,  # noqa: ANN401
+    work: Callable[..., Result],
+    items: Iterable[Item],
+    *,
+    hear: Hear | None = None,
+    idle: Callable[[], object] = lambda: None,
+) -> Generator[Done[Item, Result]]:
+    """Yield the items with their results as they come; the items of workers that are lost are done again by others.
+
+    With ``hear`` the work is given, after the item, a function to say how it goes, as in run/processes.py. ``idle`` is
+    called now and then while nothing is done.
     """
     distributed: Any = importlib.import_module("distributed")
-    data = pickle.dumps(job)
-    submit = partial(client.submit, _do, data, pure=False)
-    pending: dict[Any, Unit] = {}
-    while True:
-        room = AHEAD * max(sum(client.nthreads().values()), 1) - len(pending)
-        for unit in islice(units, max(room, 0)):
-            pending[submit(unit, key=f"tanglewood-{uuid.uuid4().hex}")] = unit
-        if not pending:
-            return
-        try:
-            finished = distributed.wait(list(pending), timeout=PATIENCE, return_when="FIRST_COMPLETED").done
-        except TimeoutError:
-            hear(0)
-            continue
-        for future in finished:
-            unit = pending.pop(future)
-            error = future.exception()
-            if isinstance(error, distributed.KilledWorker):
-                yield Result(unit, None, {"reason": "the processes that parsed it died; memory may have run out"})
-            elif error is not None:
-                raise error
-            else:
-                result: Result = future.result()
-                hear(result.record["words"] if result.record is not None else 0)
-                yield result
+    data = pickle.dumps(work)
+    source = iter(items)
+    pending: dict[Any, Item] = {}
+    with Ear(client, hear) as ear:
+        while True:
+            room = AHEAD * max(sum(client.nthreads().values()), 1) - len(pending)
+            for item in islice(source, max(room, 0)):
+                key = f"tanglewood-{uuid.uuid4().hex}"
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # treebanks are large, for Dask
+                    future = client.submit(_do, data, item, ear.topic, key, pure=False, key=key)
+                pending[future] = item
+            if not pending:
+                return
+            try:
+                finished = distributed.wait(list(pending), timeout=PATIENCE, return_when="FIRST_COMPLETED").done
+            except TimeoutError:
+                finished = ()
+                idle()
+            ear.listen()
+            for future in finished:
+                item = pending.pop(future)
+                error = future.exception()
+                if isinstance(error, distributed.KilledWorker):
+                    yield Done(item, None, lost=True)
+                elif error is not None:
+                    raise error
+                else:
+                    result, said = future.result()
+                    ear.catch_up(future.key, said)
+                    yield Done(item, result)
 
 
-def _do(data: bytes, unit: Unit) -> Result:
-    """Do a unit in a worker, whose threads each load the job once."""
+def in_order(
+    client: Any,  # noqa: ANN401
+    work: Callable[..., Result],
+    items: Iterable[Item],
+    *,
+    hear: Hear | None = None,
+) -> Generator[Result]:
+    """Yield the result of the work on each item, in order."""
+    ready: dict[int, Any] = {}
+    wanted = 0
+    for (place, _), result, lost in as_done(client, Numbered(work), enumerate(items), hear=hear):
+        if lost:
+            raise WorkerError("the workers that did it died, perhaps because memory ran out")
+        ready[place] = result
+        while wanted in ready:
+            yield ready.pop(wanted)
+            wanted += 1
+
+
+class Numbered(Generic[Item, Result]):
+    """Work on items that have a number."""
+
+    def __init__(self, work: Callable[..., Result]) -> None:
+        self._work = work
+
+    def __call__(self, item: tuple[int, Item], *say: Hear) -> Result:
+        """Do it, whatever the number."""
+        return self._work(item[1], *say)
+
+
+class Ear:
+    """Hears what is said on workers: each thing once, in order, and before the result of the item it is about."""
+
+    def __init__(self, client: Any, hear: Hear | None) -> None:  # noqa: ANN401
+        self._client = client
+        self._hear = hear
+        self._heard: dict[str, int] = {}  # key of an item -> how many things were heard about it
+        self._queue: SimpleQueue[tuple[str, int, bytes]] = SimpleQueue()
+        self.topic = "" if hear is None else f"tanglewood-{uuid.uuid4().hex}"
+
+    def __enter__(self) -> Ear:
+        if self.topic:
+            self._client.subscribe_topic(self.topic, lambda event: self._queue.put(event[1]))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.topic:
+            self._client.unsubscribe_topic(self.topic)
+
+    def listen(self) -> None:
+        """Pass on what has come so far; what was done again says it again, and late things were heard already."""
+        while not self._queue.empty():
+            key, number, said = self._queue.get()
+            if number == self._heard.get(key, 0):
+                self._take(key, said)
+
+    def catch_up(self, key: str, said: list[bytes]) -> None:
+        """Pass on the rest of all that was said about an item."""
+        for one in said[self._heard.get(key, 0) :]:
+            self._take(key, one)
+
+    def _take(self, key: str, said: bytes) -> None:
+        self._heard[key] = self._heard.get(key, 0) + 1
+        if self._hear is not None:
+            self._hear(pickle.loads(said))
+
+
+def _do(data: bytes, item: Any, topic: str, key: str) -> tuple[Any, list[bytes]]:  # noqa: ANN401
+    """Do the work on an item in a worker, whose threads each load it once; return also what was said meanwhile."""
     if getattr(_own, "data", None) != data:
         keep_one_matrix_thread()
-        _own.job = pickle.loads(data)
+        _own.work = pickle.loads(data)
         _own.data = data
-    found: Result = _own.job.do(unit, lambda _: None)
-    return found
+    said: list[bytes] = []
+    if not topic:
+        return _own.work(item), said
+    distributed: Any = importlib.import_module("distributed")
+    worker = distributed.get_worker()
+
+    def say(one: Any) -> None:  # noqa: ANN401
+        said.append(pickle.dumps(one))
+        worker.log_event(topic, (key, len(said) - 1, said[-1]))
+
+    return _own.work(item, say), said

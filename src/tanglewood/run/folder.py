@@ -13,17 +13,17 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from itertools import chain
-from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from tanglewood import __version__
 from tanglewood.errors import ConfigError, LocatedError, WorkerError
-from tanglewood.files import writing
 from tanglewood.ml.threads import keep_one_matrix_thread
+from tanglewood.run import dask_engine
 from tanglewood.run.cutting import MOST_PARTS, Cut, cuts_of
 from tanglewood.run.listing import Input, kind_of
 from tanglewood.run.parquet import join as join_tables
 from tanglewood.run.parquet import row_cuts
+from tanglewood.run.places import Place, make_folder, remove_folder, size_of, writing_at
 from tanglewood.run.processes import in_order
 from tanglewood.run.records import Running, clear_away, write_errors, write_manifest
 from tanglewood.run.remote import checksum, state_of
@@ -119,7 +119,7 @@ class Run:
     def do(self) -> Summary:
         """Do all that is not finished."""
         output = self.job.output
-        output.mkdir(parents=True, exist_ok=True)
+        make_folder(output)
         with Running(output, self.task) as running:
             todo = list(self._todo())
             running.total = sum(one.size for one in todo) // self.task.of
@@ -175,7 +175,7 @@ class Run:
             names = sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
             if names:
                 return f"other options: {', '.join(names)}"
-            if target.stat().st_size != record["output"]["size"]:
+            if size_of(target) != record["output"]["size"]:
                 return "its output was changed"
             source = record["input"]
             if (source["size"], source["changed"]) == state:
@@ -229,8 +229,8 @@ class Run:
             else:
                 cuts = cuts_of(given.path, kind, part_size, encoding=reading.encoding, replaced=replaced, lines=lines)
             plan = {"made_for": made_for, "sha256": checksum(given.path), "cuts": cuts}
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with suppress(FileNotFoundError), writing(path) as out:  # another run may take the folder away
+            make_folder(path.parent)
+            with suppress(FileNotFoundError), writing_at(path) as out:  # another run may take the folder away
                 out.write(json.dumps(plan).encode())
         cuts = [Cut(*cut) for cut in plan["cuts"]]
         return [Unit(given, kind, part, len(cuts), cut, plan["sha256"]) for part, cut in enumerate(cuts)]
@@ -239,7 +239,7 @@ class Run:
         target = self.job.target(unit)
         record = read_record(target)
         with suppress(FileNotFoundError):
-            return record is not None and target.stat().st_size == record["output"]["size"]
+            return record is not None and size_of(target) == record["output"]["size"]
         return False
 
     # Who does it. ---------------------------------------------------------------------------------------------------
@@ -289,7 +289,7 @@ class Run:
         elif result.record is None:
             return  # another run has joined the parts of the file meanwhile
         elif unit.parts == 1:
-            shutil.rmtree(parts_folder(self.job.output, unit.input), ignore_errors=True)  # a plan with one part
+            remove_folder(parts_folder(self.job.output, unit.input))  # a plan with one part
             self._finish(result.record)
         elif unit.input.output in self._cut:  # neither joined already, its other results being on the way, nor failed
             self._join(self._cut[unit.input.output])
@@ -303,7 +303,7 @@ class Run:
         where = f":{problem['line']}" if "line" in problem else ""
         self.tell(f"{given.name}{where}: {problem['reason']}")
         target = self.job.output / given.output
-        target.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(target.parent)
         write_record(target, {"state": "failed", "input": {"name": given.name, "path": given.path}, "problem": problem})
 
     def _finish(self, record: dict[str, Any]) -> None:
@@ -323,10 +323,10 @@ class Run:
             self._fail(given, problem_of(error))
             return
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(target.parent)
             parts = list(map(self.job.target, units))
             found_in = [_counts(read_record(part) or {}) for part in parts]
-            with writing(target) as out:
+            with writing_at(target) as out:
                 self._write_joined(parts, found_in, out, numbered=kind == "text")
             for one in found_in:
                 counts.add(one)
@@ -339,7 +339,7 @@ class Run:
             write_record(target, {**record, "parts": len(units)})
             self._finish(record)
         del self._cut[given.output]
-        shutil.rmtree(parts_folder(self.job.output, given), ignore_errors=True)
+        remove_folder(parts_folder(self.job.output, given))
 
     def _forget_finished(self) -> None:
         """Leave out files that another run has finished meanwhile."""
@@ -349,7 +349,7 @@ class Run:
                     del self._cut[output]
                     self.summary.skipped += 1
 
-    def _write_joined(self, parts: Sequence[Path], found: Sequence[Counts], out: BinaryIO, *, numbered: bool) -> None:
+    def _write_joined(self, parts: Sequence[Place], found: Sequence[Counts], out: BinaryIO, *, numbered: bool) -> None:
         """Write what the parts hold, one after the other; ``numbered`` sentences go on counting."""
         numbers = [one.numbers for one in found]
         if self.job.reading.format in TABLES:
@@ -359,6 +359,19 @@ class Run:
             with part.open("rb") as file:
                 mark = NUMBERED[self.job.reading.format] if numbered and place else b""
                 _copy(file, out, mark, sum(numbers[:place]))
+
+
+def by_cluster(client: Any, job: Job, units: Iterator[Unit], hear: Callable[[int], object]) -> Generator[Result]:  # noqa: ANN401
+    """Do units on a Dask cluster: they are names of files, so little is sent.
+
+    A unit that kills its workers is a failure of its file.
+    """
+    for unit, result, lost in dask_engine.as_done(client, job.do, units, idle=lambda: hear(0)):
+        if lost or result is None:
+            yield Result(unit, None, {"reason": "the processes that parsed it died; memory may have run out"})
+        else:
+            hear(result.record["words"] if result.record is not None else 0)
+            yield result
 
 
 def _copy(file: BinaryIO, out: BinaryIO, mark: bytes, before: int) -> None:

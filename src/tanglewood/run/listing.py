@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from tanglewood.errors import ConfigError
 from tanglewood.files import unpacked_name
-from tanglewood.run.remote import is_remote, opened_input, remote
+from tanglewood.run.places import Place, is_below
+from tanglewood.run.remote import is_remote, opened_input, remote, telling
 from tanglewood.text.reading import TREEBANK_NAMES, Seen
 
 JSON_NAMES = (".jsonl", ".ndjson", ".json")
@@ -41,7 +42,7 @@ class Found(NamedTuple):
     others: int
 
 
-def find_inputs(given: Sequence[str], ending: str, output: Path) -> Found:
+def find_inputs(given: Sequence[str], ending: str, output: Place) -> Found:
     """Return the files that were given: by name, by the folder they are in, or by a pattern such as "news/**/*.txt".
 
     A file that is named is called by its name alone, others as they are called in the folder, or in the one where the
@@ -50,11 +51,10 @@ def find_inputs(given: Sequence[str], ending: str, output: Path) -> Found:
     """
     found: dict[str, Input] = {}
     others = 0
-    own = output.resolve()
     for item in given:
         for path, name, is_listed in _remote_files(item) if is_remote(item) else _files(item):
             if is_listed:
-                if isinstance(path, Path) and own in path.resolve().parents:
+                if is_below(str(path), output):
                     continue
                 if not unpacked_name(name).lower().endswith(NAMES):
                     others += 1
@@ -95,22 +95,23 @@ def _files(item: str) -> Iterator[tuple[Path, str, bool]]:
 def _remote_files(url: str) -> Iterator[tuple[str, str, bool]]:
     """Yield the files of a URL: of a folder, of a pattern, or the one file."""
     system, inside = remote(url)
-    if glob.has_magic(inside) and not system.exists(inside):
-        found = system.glob(inside)
-        base = inside[: re.search(r"[*?[]", inside).start()].rpartition("/")[0]  # type: ignore[union-attr]
-        is_listed = False
-    elif system.isdir(inside):
-        found, base, is_listed = system.find(inside), inside, True
-    elif system.exists(inside):
-        found, base, is_listed = [inside], inside.rpartition("/")[0], False
-    else:
-        found, base, is_listed = [], "", False
+    with telling(url):
+        if glob.has_magic(inside) and not system.exists(inside):
+            found = [path for path in system.glob(inside) if not system.isdir(path)]
+            base = inside[: re.search(r"[*?[]", inside).start()].rpartition("/")[0]  # type: ignore[union-attr]
+            is_listed = False
+        elif system.isdir(inside):
+            found, base, is_listed = system.find(inside), inside, True
+        elif system.exists(inside):
+            found, base, is_listed = [inside], inside.rpartition("/")[0], False
+        else:
+            found, base, is_listed = [], "", False
     if not found:
         raise ConfigError(f"{url}: there is no such file or folder")
     for path in sorted(found):
         name = path.removeprefix(base).lstrip("/")
         hidden = is_listed and any(part.startswith(".") for part in name.split("/"))
-        if not hidden and not system.isdir(path):
+        if not hidden:
             yield system.unstrip_protocol(path), name, is_listed
 
 

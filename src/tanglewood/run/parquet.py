@@ -11,11 +11,11 @@ import importlib.util
 import json
 from collections.abc import Iterator, Sequence
 from io import BytesIO
-from pathlib import Path
 from typing import Any, BinaryIO
 
 from tanglewood.errors import FormatError, MissingExtraError
 from tanglewood.run.cutting import Cut
+from tanglewood.run.places import Place
 from tanglewood.run.remote import is_remote, remote
 from tanglewood.treebank.record import ROW_COLUMNS, sentence_rows
 from tanglewood.treebank.sentence import Sentence
@@ -131,7 +131,7 @@ class Rows:
 
 
 def join(
-    parts: Sequence[Path], out: BinaryIO, sentences: Sequence[int], numbers: Sequence[int], *, numbered: bool
+    parts: Sequence[Place], out: BinaryIO, sentences: Sequence[int], numbers: Sequence[int], *, numbered: bool
 ) -> None:
     """Make one table of several: sentences come after those of the parts before, ``sentences`` of them in each part.
 
@@ -146,7 +146,7 @@ def join(
     document: str | None = None
     for place, part in enumerate(parts):
         before, used = sum(sentences[:place]), sum(numbers[:place])
-        with pq.ParquetFile(part) as file:
+        with part.open("rb") as raw, pq.ParquetFile(raw) as file:
             schema = file.schema_arrow.remove_metadata()
             groups = groups or Groups(out, schema)
             for batch in file.iter_batches(AT_ONCE):

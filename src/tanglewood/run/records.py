@@ -12,8 +12,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from tanglewood.files import is_left_part, writing
+from tanglewood.files import is_left_part
 from tanglewood.run.listing import Input
+from tanglewood.run.places import Elsewhere, Place, files_below, make_folder, writing_at
 from tanglewood.run.remote import checksum, state_of
 from tanglewood.run.units import INSIDE, RECORD, read_record
 
@@ -24,17 +25,20 @@ except ModuleNotFoundError:  # not a POSIX system
 
 ERRORS = "errors.jsonl"
 EVERY = 2.0  # seconds between two signs of life
+EVERY_FAR = 30.0  # the same where each is a request to a server
 SILENT = 120.0  # seconds without one after which a run on another machine is taken for dead
 
 
 class Running:
     """A run as others see it: a small file that says how far it is, and that goes away with it."""
 
-    def __init__(self, output: Path, task: Sequence[int]) -> None:
+    def __init__(self, output: Place, task: Sequence[int]) -> None:
         self.total = self.done = self.words = 0  # the total and what is done in bytes
         self.began = time.time()
         self._task = list(task)
         self._told = 0.0
+        self._every = EVERY_FAR if isinstance(output, Elsewhere) else EVERY
+        self._output = output
         self._path = output / INSIDE / "running" / f"{socket.gethostname()}-{os.getpid()}.json"
 
     @property
@@ -53,7 +57,7 @@ class Running:
         self._tell()
 
     def _tell(self, *, now: bool = False) -> None:
-        if not now and time.monotonic() < self._told + EVERY:
+        if not now and time.monotonic() < self._told + self._every:
             return
         self._told = time.monotonic()
         said = {
@@ -66,12 +70,12 @@ class Running:
             "done": self.done,
             "words": self.words,
         }
-        with writing(self._path) as out:
+        with writing_at(self._path) as out:
             out.write(json.dumps(said).encode())
 
     def __enter__(self) -> Running:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        for other, said in runs(self._path.parents[2]):
+        make_folder(self._path.parent)
+        for other, said in list(runs(self._output)):
             if not is_alive(said):
                 other.unlink(missing_ok=True)
         self._tell(now=True)
@@ -82,9 +86,10 @@ class Running:
             self._path.unlink(missing_ok=True)
 
 
-def runs(output: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+def runs(output: Place) -> Iterator[tuple[Place, dict[str, Any]]]:
     """Yield the runs that have said that they are at work, and what they say."""
-    for path in sorted((output / INSIDE / "running").glob("*.json")):
+    folder = output / INSIDE / "running"
+    for path in (folder / name for name in files_below(folder) if name.endswith(".json")):
         with suppress(OSError, ValueError):
             said = json.loads(path.read_bytes())
             if isinstance(said, dict) and {"host", "pid", "told", "began", "done", "total", "words"} <= said.keys():
@@ -104,12 +109,14 @@ def is_alive(said: dict[str, Any]) -> bool:
     return True
 
 
-def clear_away(output: Path) -> None:
+def clear_away(output: Place) -> None:
     """Remove what killed processes have left half written, unless another run, whose it may be, is at work.
 
     A run says that it is at work before it writes anything, so whoever writes what is listed is seen after that. What
-    is half written of its saying so is nobody's only when it is old.
+    is half written of its saying so is nobody's only when it is old. Elsewhere, nothing that is not whole has a name.
     """
+    if isinstance(output, Elsewhere):
+        return
     saying = output / INSIDE / "running"
     left = [Path(where, name) for where, _, names in os.walk(output) for name in names if is_left_part(name)]
     me = socket.gethostname(), os.getpid()
@@ -121,7 +128,7 @@ def clear_away(output: Path) -> None:
                 path.unlink()
 
 
-def write_manifest(output: Path, inputs: Sequence[Input]) -> None:
+def write_manifest(output: Place, inputs: Sequence[Input]) -> None:
     """Write down which files the corpus has."""
     found = []
     for one in inputs:
@@ -130,24 +137,22 @@ def write_manifest(output: Path, inputs: Sequence[Input]) -> None:
             size, _ = state_of(one.path)
         found.append([one.path, one.name, one.output, size])
     path = output / INSIDE / "corpus.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with writing(path) as out:
+    make_folder(path.parent)
+    with writing_at(path) as out:
         out.write(json.dumps({"inputs": found}, ensure_ascii=False, indent=0).encode(errors="replace"))
 
 
-def read_manifest(output: Path) -> list[tuple[Input, int]]:
+def read_manifest(output: Place) -> list[tuple[Input, int]]:
     """Return the files of a corpus with their sizes; an OSError or ValueError if there is no list of them."""
     found = json.loads((output / INSIDE / "corpus.json").read_bytes())
     return [(Input(path, name, target), size) for path, name, target, size in found["inputs"]]
 
 
-def targets(output: Path) -> Iterator[Path]:
-    """Yield every file of the output that has a record, in the order of their names."""
-    for where, folders, names in os.walk(output):
-        folders[:] = sorted(name for name in folders if name != INSIDE)
-        for name in sorted(names):
-            if name.endswith(RECORD):
-                yield Path(where, name.removesuffix(RECORD))
+def targets(output: Place) -> Iterator[str]:
+    """Yield the name of every file of the output that has a record, folder by folder."""
+    for name in files_below(output, without=INSIDE):
+        if name.endswith(RECORD):
+            yield name.removesuffix(RECORD)
 
 
 def errors_in(record: dict[str, Any]) -> list[dict[str, Any]]:
@@ -161,15 +166,16 @@ def errors_in(record: dict[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
-def write_errors(output: Path) -> int:
+def write_errors(output: Place) -> int:
     """Write all errors that records speak of to one file, and return how many lines it has.
 
-    Whoever does that last has seen every record that was there before, since only one does it at a time.
+    Whoever does that last has seen every record that was there before, since only one does it at a time. Elsewhere
+    there are no locks; there, `corpus status` writes them all.
     """
     count = 0
-    with _alone(output), writing(output / ERRORS) as out:
-        for target in targets(output):
-            record = read_record(target)
+    with _alone(output), writing_at(output / ERRORS) as out:
+        for name in targets(output):
+            record = read_record(output / name)
             for error in errors_in(record) if record is not None else ():
                 count += 1
                 out.write(json.dumps(error, ensure_ascii=False).encode(errors="replace") + b"\n")
@@ -177,9 +183,12 @@ def write_errors(output: Path) -> int:
 
 
 @contextmanager
-def _alone(output: Path) -> Iterator[None]:
+def _alone(output: Place) -> Iterator[None]:
+    if isinstance(output, Elsewhere):
+        yield
+        return
     path = output / INSIDE / "lock"
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     with path.open("ab") as file:
         if fcntl is not None:
             try:
@@ -190,23 +199,22 @@ def _alone(output: Path) -> Iterator[None]:
         yield
 
 
-def verified(output: Path) -> Iterator[tuple[str, str]]:
+def verified(output: Place) -> Iterator[tuple[str, str]]:
     """Yield every output, by its name, with what is wrong with it, nothing if all is well.
 
     Each file is compared with its record, and the input with what it was, if it is still there.
     """
     seen = set()
-    for target in targets(output):
-        name = target.relative_to(output).as_posix()
+    for name in targets(output):
         seen.add(name)
-        yield name, _problem(target)
+        yield name, _problem(output / name)
     with suppress(OSError, ValueError):
         for one, _ in read_manifest(output):
             if one.output not in seen:
                 yield one.output, "not done yet"
 
 
-def _problem(target: Path) -> str:
+def _problem(target: Place) -> str:
     record = read_record(target)
     if record is None:
         return "its record cannot be read"

@@ -13,17 +13,17 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from tanglewood import __version__
 from tanglewood.errors import FormatError, LocatedError, one_line
-from tanglewood.files import OUTPUT, writing
+from tanglewood.files import OUTPUT
 from tanglewood.run.corpus import Corpus
 from tanglewood.run.cutting import Cut, Range
 from tanglewood.run.documents import Document, parsed_documents, read_documents, table_documents
 from tanglewood.run.listing import Input
 from tanglewood.run.parquet import Rows, columns_of, in_json, json_column
+from tanglewood.run.places import Place, is_below, make_folder, place_of, size_of, writing_at
 from tanglewood.run.remote import checksum, opened_input, state_of
 from tanglewood.show.formats import FORMATS, Look
 from tanglewood.text.batches import Piece
@@ -35,7 +35,7 @@ from tanglewood.worker import Worker
 INSIDE = ".tanglewood"  # the folder in the output with all that is not output
 RECORD = ".record.json"  # what is added to the name of an output for that of its record
 MOST_LISTED = 1000  # errors of a unit that are listed; all are counted
-STALE = {errno.EROFS, errno.EACCES, errno.EPERM, errno.EEXIST, errno.ENOTDIR, errno.EISDIR}  # of files of the output
+STALE = {errno.EROFS, errno.EACCES, errno.EPERM, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.EIO}  # of outputs
 
 
 TABLES = ("parquet", "parquet-words")  # formats that are tables
@@ -116,7 +116,7 @@ class Job:
         self.worker = worker
         self.model = model
         self.reading = reading
-        self.output = Path(output)
+        self.output = place_of(output)
         self.packing = packing
 
     @property
@@ -128,7 +128,7 @@ class Job:
         plain: dict[str, Any] = json.loads(json.dumps(found))
         return plain
 
-    def target(self, unit: Unit) -> Path:
+    def target(self, unit: Unit) -> Place:
         """Return the file that a unit writes: the output itself if the unit is a whole file."""
         if unit.parts == 1:
             return self.output / unit.input.output
@@ -139,7 +139,7 @@ class Job:
         told = [__version__, self.model, self.settings, unit.source, unit.kind, unit.input.name, unit.cut]
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 
-    def do(self, unit: Unit, say: Say) -> Result:
+    def do(self, unit: Unit, say: Say = lambda _: None) -> Result:
         """Parse a unit, and write its output and its record; ``say`` is told how many words were parsed.
 
         What is wrong with the input is returned, what is wrong with the output is raised.
@@ -150,8 +150,8 @@ class Job:
         try:
             before = state_of(unit.input.path)
             source = unit.source or checksum(unit.input.path)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with writing(target) as out:
+            make_folder(target.parent)
+            with writing_at(target) as out:
                 self._write(unit, out, counts, say)
                 if state_of(unit.input.path) != before:
                     raise FormatError("the file was changed while it was read; the next run does it again")
@@ -173,8 +173,7 @@ class Job:
 
     def _is_inside(self, error: OSError) -> bool:
         """Tell whether an error is about a file of the output."""
-        name = error.filename
-        return name is not None and Path(str(name)).resolve().is_relative_to(self.output.resolve())
+        return error.filename is not None and is_below(str(error.filename), self.output)
 
     def _write(self, unit: Unit, out: BinaryIO, counts: Counts, say: Say) -> None:
         note = _giving_up if self.reading.on_error == "stop" else counts.note
@@ -300,13 +299,13 @@ def _giving_up(error: LocatedError) -> None:
     raise error
 
 
-def parts_folder(output: Path, given: Input) -> Path:
+def parts_folder(output: Place, given: Input) -> Place:
     """Return the folder for the parts of one output."""
     return output / INSIDE / "parts" / given.output
 
 
 def record_of(
-    job: Job, given: Input, source: str, state: tuple[int, int], counts: Counts, target: Path
+    job: Job, given: Input, source: str, state: tuple[int, int], counts: Counts, target: Place
 ) -> dict[str, Any]:
     """Return the record of an output, or of a part of one."""
     numbers = asdict(counts)
@@ -317,7 +316,7 @@ def record_of(
         **numbers,
         "seconds": round(counts.seconds, 3),
         "input": {"name": given.name, "path": given.path, "size": size, "changed": changed, "sha256": source},
-        "output": {"name": given.output, "size": target.stat().st_size, "sha256": checksum(target)},
+        "output": {"name": given.output, "size": size_of(target), "sha256": checksum(target)},
         "model": job.model,
         "tanglewood": __version__,
         "options": job.settings,
@@ -325,18 +324,18 @@ def record_of(
     }
 
 
-def record_name(target: Path) -> Path:
+def record_name(target: Place) -> Place:
     """Return the name of the record of an output."""
     return target.with_name(target.name + RECORD)
 
 
-def write_record(target: Path, record: dict[str, Any]) -> None:
+def write_record(target: Place, record: dict[str, Any]) -> None:
     """Write the record of an output, beside it."""
-    with writing(record_name(target)) as out:
+    with writing_at(record_name(target)) as out:
         out.write(json.dumps(record, indent=1, ensure_ascii=False).encode(errors="replace") + b"\n")
 
 
-def read_record(target: Path) -> dict[str, Any] | None:
+def read_record(target: Place) -> dict[str, Any] | None:
     """Return the record of an output; None if there is none that can be read."""
     try:
         found = json.loads(record_name(target).read_bytes())

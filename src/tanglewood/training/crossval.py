@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tanglewood.errors import ConfigError
 from tanglewood.measure.scores import Scores, aligned, compare
+from tanglewood.run.engine import Engine
 from tanglewood.training.config import Config
 from tanglewood.training.distil import begun
 from tanglewood.training.folds import deal_out
@@ -21,13 +23,15 @@ if TYPE_CHECKING:
 class CrossValidation:
     """Trains one parser per fold; the seed decides which sentences go into which fold.
 
-    ``total`` has the scores of all finished folds together.
+    ``total`` has the scores of all finished folds together. The engine decides how many folds are done side by side,
+    and where; that changes no score.
     """
 
-    def __init__(self, config: Config, sentences: Sequence[Sentence], folds: int) -> None:
+    def __init__(self, config: Config, sentences: Sequence[Sentence], folds: int, engine: Engine | None = None) -> None:
         self.config = config
         self.sentences = sentences
         self.folds = folds
+        self.engine = engine or Engine()
         self.total = Scores()
 
     def run(self) -> Iterator[Scores]:
@@ -37,21 +41,41 @@ class CrossValidation:
                 "teachers that are there may have learnt from the sentences that are held out; distil=5 (--distil 5) "
                 "trains new ones for each fold"
             )
-        for places, others in deal_out(self.sentences, self.folds, self.config.seed):
-            held_out = [self.sentences[place] for place in places]
-            rest = [self.sentences[place] for place in others]
-            knowledge = knowledge_for(self.config, rest)  # which words have vectors must not depend on those held out
-            rest, words = self._tagged(rest, held_out, knowledge)
-            training = begun(self.config, rest, knowledge=knowledge)
-            for _ in training.run():
-                pass
+        dealt = list(deal_out(self.sentences, self.folds, self.config.seed))
+        data = [sentence.to_bytes() for sentence in self.sentences]
+        jobs = (
+            _Fold(self.config, [data[place] for place in others], [data[place] for place in places])
+            for places, others in dealt
+        )
+        results = self.engine.in_order(_Fold.parsed, jobs, len(dealt))
+        for (places, _), parsed in zip(dealt, results, strict=True):
             scores = Scores()
-            parsed = training.best_parser().parse_all(words, beam=self.config.dev_beam)
-            for gold, (found,) in aligned(held_out, [parsed]):
+            held_out = [self.sentences[place] for place in places]
+            for gold, (found,) in aligned(held_out, [map(Sentence, parsed)]):
                 comparison = compare(gold, found)
                 scores.add(comparison)
                 self.total.add(comparison)
             yield scores
+
+
+@dataclass(frozen=True, slots=True)
+class _Fold:
+    """Train on some sentences, given as bytes, and parse others."""
+
+    config: Config
+    rest: Sequence[bytes]
+    held_out: Sequence[bytes]
+
+    def parsed(self) -> list[bytes]:
+        """Return those that were held out, with the trees that the parser gives them."""
+        rest, held_out = list(map(Sentence, self.rest)), list(map(Sentence, self.held_out))
+        knowledge = knowledge_for(self.config, rest)  # which words have vectors must not depend on those held out
+        rest, words = self._tagged(rest, held_out, knowledge)
+        training = begun(self.config, rest, knowledge=knowledge)
+        for _ in training.run():
+            pass
+        parsed = training.best_parser().parse_all(words, beam=self.config.dev_beam)
+        return [sentence.to_bytes() for sentence in parsed]
 
     def _tagged(
         self, rest: list[Sentence], held_out: list[Sentence], knowledge: Knowledge | None

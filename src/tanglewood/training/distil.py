@@ -1,4 +1,4 @@
-"""Distillation: teachers are trained first, side by side in processes, and one parser then learns from all of them.
+"""Distillation: teachers are trained first, side by side, and one parser then learns from all of them.
 
 Finished teachers, and the checkpoints of those in the middle, are kept in a folder if there is one, so that an
 interrupted run goes on where it stopped.
@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tanglewood.errors import ModelError
-from tanglewood.ml.threads import keep_one_matrix_thread
-from tanglewood.run.processes import in_order
+from tanglewood.run.engine import Engine
 from tanglewood.store import dump_model
 from tanglewood.training.config import Config
 from tanglewood.training.knowledge import at_hand, knowledge_for
@@ -33,11 +32,12 @@ STUDENT_COST = 1.7  # how much longer an epoch of a student takes than one of a 
 
 @dataclass(frozen=True, slots=True)
 class TeacherPlan:
-    """How teachers are trained: how many at a time, where they are kept, and who hears of it."""
+    """How teachers are trained: how many at a time, where they are kept, who hears of it, and on what cluster."""
 
     processes: int = 1
     folder: Path | None = None
     report: Report = quiet
+    dask: str = ""
 
 
 def begun(
@@ -95,25 +95,16 @@ def train_teachers(
     numbers = range(1, config.distil + 1)
     course = _Course(config, train, plan, more_words)
     found = {} if plan.folder is None else _finished(config, train, dev, plan.folder, knowledge)
-    if plan.folder is not None:
-        plan.folder.mkdir(exist_ok=True)
+    folder = None if plan.folder is None else plan.folder.absolute()  # workers of a cluster may be anywhere
+    if folder is not None:
+        folder.mkdir(exist_ok=True)
     learnt, judged = ([sentence.to_bytes() for sentence in part] for part in (train, dev))
-    jobs = [
-        _Job(teacher_config(config, n), n, learnt, judged, plan.folder, knowledge) for n in numbers if n not in found
-    ]
+    jobs = [_Job(teacher_config(config, n), n, learnt, judged, folder, knowledge) for n in numbers if n not in found]
     plan.report(f"training {config.distil} teacher{'' if config.distil == 1 else 's'}, then the student")
     for number in found:
         course.finish(number)
         plan.report(f"{course.name(number)}: taken from the run before")
-    # Spawned, since matrices may be in use: their threads do not survive a fork.
-    results = in_order(
-        _Job.run,
-        jobs,
-        processes=max(1, min(plan.processes, len(jobs))),
-        method="spawn",
-        prepare=keep_one_matrix_thread,
-        hear=course.hear,
-    )
+    results = Engine(plan.processes, plan.dask).in_order(_Job.run, jobs, len(jobs), course.hear)
     for job, data in zip(jobs, results, strict=True):
         found[job.number] = data
     return [Teacher.of(course.name(number), found[number]) for number in numbers]
@@ -215,7 +206,8 @@ class _Course:
         self._left[heard.number] = progress.epochs - progress.epoch
         self._heard += 1
         self._seconds += progress.seconds
-        at_a_time = max(1, min(self._plan.processes, sum(left > 0 for left in self._left.values())))
+        unfinished = sum(left > 0 for left in self._left.values())
+        at_a_time = max(1, unfinished if self._plan.dask else min(self._plan.processes, unfinished))
         epochs = max(sum(self._left.values()) / at_a_time, *self._left.values()) + self._student
         run_left = self._seconds / self._heard * epochs
         self._plan.report(replace(progress, part=self.name(heard.number), run_left=run_left))

@@ -40,7 +40,8 @@ class Session:
 
     With an ``output`` the model is saved there, and until then what is finished is beside it, in OUTPUT.parts and
     OUTPUT.training, from where a run with ``resume`` continues. ``processes`` taggers or teachers are trained at a
-    time, and as many threads parse the dev set; that changes no result. ``unlabelled`` are the sentences of the
+    time, and as many threads parse the dev set; ``dask`` is the address of a cluster for the teachers; that changes no
+    result. ``unlabelled`` are the sentences of the
     treebanks among the files that the choices name, if they have been read already. ``tell`` is called by learners
     whose epochs take long: with the epoch, the share of it that is done, and about how many seconds of it are left.
     """
@@ -56,6 +57,7 @@ class Session:
         output: str | Path | None = None,
         resume: bool = False,
         processes: int = 1,
+        dask: str = "",
         report: Report = quiet,
         warn: Callable[[str], None] = quiet,
         tell: Callable[[int, float, float], None] | None = None,
@@ -68,6 +70,7 @@ class Session:
         self.output = None if output is None else Path(output)
         self.resume = resume
         self.processes = processes
+        self.dask = dask
         self.report = report
         self.warn = warn
         self.tell = tell
@@ -154,7 +157,7 @@ class Session:
             config, train, dev = config.for_predicted_tags(), before.train, before.dev
             unlabelled = [*taught.unlabelled, *self._silver(texts, before.tokenizer)]
             taught = replace(taught, unlabelled=filled_in(before.tagger, unlabelled, config.tag_column))
-        plan = TeacherPlan(self.processes, None if self.output is None else self._parts, self.report)
+        plan = TeacherPlan(self.processes, None if self.output is None else self._parts, self.report, self.dask)
         training = begun(config, train, dev, taught, plan, knowledge).prepare()
         config = training.config
         way = f"{config.search} search" if config.search else f"{config.system}, {training.oracle_name} oracle"

@@ -20,10 +20,11 @@ from starlette.types import Message, Receive, Scope, Send
 from tanglewood.errors import TanglewoodError, one_line
 from tanglewood.web.api import Playground
 from tanglewood.web.decoding import decode
-from tanglewood.web.limits import Desk, Limits, Room
+from tanglewood.web.limits import Deadline, Desk, Limits, Room
 from tanglewood.web.log import LOG, RequestLog
+from tanglewood.web.metrics import Metrics, words_in
 from tanglewood.web.problems import Problem, Refusal
-from tanglewood.web.routes import Operation, operations
+from tanglewood.web.routes import JSON, Operation, operations
 
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
@@ -53,6 +54,7 @@ def make_app(playground: Playground | None = None, *, hosts: Collection[str] | N
     """
     play = playground or Playground()
     desk = Desk(play.limits)
+    metrics = Metrics()
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -64,14 +66,23 @@ def make_app(playground: Playground | None = None, *, hosts: Collection[str] | N
 
         async def answer(request: Request) -> Response:
             if kind is None:
-                return _json(encode(work()))
+                return _json(encode(work())) if operation.kind == JSON else _text(work(), operation.kind)
             data = await _body(request, play.limits)
-            return _json(await desk.run(lambda deadline: _encoded(work(decode(data, kind), deadline), play.limits)))
+
+            def worked(deadline: Deadline) -> bytes:
+                found = work(decode(data, kind), deadline)
+                encoded = _encoded(found, play.limits)
+                metrics.worked(operation.path, words_in(found))
+                return encoded
+
+            return _json(await desk.run(worked))
 
         return Route(operation.path, answer, methods=[operation.method])
 
+    routes = [*map(route, operations(play, desk, metrics)), *_pages()]
+    metrics.paths = {one.path for one in routes}
     inner = Starlette(
-        routes=[*map(route, operations(play, desk)), *_pages()],
+        routes=routes,
         exception_handlers={
             TanglewoodError: _refuse,
             HTTPException: _decline,
@@ -80,7 +91,7 @@ def make_app(playground: Playground | None = None, *, hosts: Collection[str] | N
         },
         lifespan=lifespan,
     )
-    return RequestLog(Guard(inner, hosts))
+    return RequestLog(Guard(inner, hosts), metrics)
 
 
 def _pages() -> list[Route]:
@@ -133,6 +144,10 @@ async def _body(request: Request, limits: Limits) -> bytes:
 def _json(content: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     kept = {"Cache-Control": "no-store", **(headers or {})}
     return Response(content, status, media_type="application/json", headers=kept)
+
+
+def _text(content: str, kind: str) -> Response:
+    return Response(content, headers={"Cache-Control": "no-store", "Content-Type": kind})
 
 
 def _refusal(error: str, status: int, headers: Mapping[str, str] | None = None) -> Response:

@@ -19,7 +19,8 @@ from tanglewood.web.limits import Limits
 from tanglewood.web.problems import Refusal
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp
+    from tanglewood.web.log import RequestLog
+    from tanglewood.web.metrics import Metrics
 
 KEPT = 30  # seconds that a connection is kept for the next request
 LINGER = 2.0  # seconds for a client to read why its connection is being closed, before it is cut
@@ -28,9 +29,9 @@ MOST_REFUSED = 100  # connections above the limit that are told so; beyond these
 SLOWEST = 1 << 16  # bytes of an answer that a client should take in the time that a request may take to arrive
 
 
-def configured(app: ASGIApp, limits: Limits) -> uvicorn.Config:
+def configured(app: RequestLog, limits: Limits) -> uvicorn.Config:
     """Return the configuration of a server for the application whose connections keep to the limits."""
-    protocol = type("Limited", (LimitedProtocol,), {"limits": limits, "refused": set()})
+    protocol = type("Limited", (LimitedProtocol,), {"limits": limits, "refused": set(), "metrics": app.metrics})
     return uvicorn.Config(
         app,
         http=protocol,
@@ -46,6 +47,7 @@ class LimitedProtocol(H11Protocol):
     """One connection; its class belongs to one server."""
 
     limits: ClassVar[Limits]
+    metrics: ClassVar[Metrics]
     refused: ClassVar[set[LimitedProtocol]]  # connections that are being told that there are too many
 
     def __init__(self, *given: Any, **named: Any) -> None:  # noqa: ANN401 - as the server calls it
@@ -128,6 +130,7 @@ class LimitedProtocol(H11Protocol):
         if begun and self.conn.our_state is h11.IDLE:
             problem = f"the request did not arrive within {self.limits.arrival:g} seconds"
             self.transport.write(_answer(HTTPStatus.REQUEST_TIMEOUT, problem))
+            self.metrics.turned_away(HTTPStatus.REQUEST_TIMEOUT)
         self.transport.close()
         self._cut_later(self.transport)
 
@@ -172,6 +175,7 @@ class LimitedProtocol(H11Protocol):
         self.transport = transport
         self.connections.add(self)
         self.refused.add(self)
+        self.metrics.turned_away(HTTPStatus.SERVICE_UNAVAILABLE)
         if len(self.refused) > MOST_REFUSED:
             transport.abort()
             return

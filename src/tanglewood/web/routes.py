@@ -13,13 +13,16 @@ import msgspec
 
 from tanglewood import __version__
 from tanglewood.web.messages import Health, Request
+from tanglewood.web.metrics import CONTENT_TYPE
 from tanglewood.web.problems import Refusal
 
 if TYPE_CHECKING:
     from tanglewood.web.api import Playground
     from tanglewood.web.limits import Desk
+    from tanglewood.web.metrics import Metrics
 
 Schema = dict[str, Any]
+JSON = "application/json"
 REF = "#/components/schemas/{name}"
 REFUSALS = {  # status -> meaning; those of a request with a body
     400: "the body is not a JSON object",
@@ -37,11 +40,15 @@ ALWAYS = {
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One route: GET calls its function with nothing, POST with the request and its deadline, in a worker thread."""
+    """One route: GET calls its function with nothing, POST with the request and its deadline, in a worker thread.
+
+    Answers are JSON, or text of another ``kind``.
+    """
 
     method: str
     path: str
     function: Callable[..., Any]
+    kind: str = JSON
 
     @property
     def request(self) -> type[Request] | None:
@@ -60,13 +67,17 @@ class Operation:
         return ALWAYS if self.request is None else dict(sorted({**REFUSALS, **ALWAYS}.items()))
 
 
-def operations(play: Playground, desk: Desk) -> list[Operation]:
+def operations(play: Playground, desk: Desk, counted: Metrics) -> list[Operation]:
     """Return all routes but those of the page."""
 
     def health() -> Health:
         """Say that the server is up, and how busy it is."""
         working, waiting = desk.load()
         return Health(status="ok", version=__version__, models=[*play.models], working=working, waiting=waiting)
+
+    def metrics() -> str:
+        """Count requests, words, seconds and refusals, in the text format of Prometheus."""
+        return counted.text(desk.load())
 
     @cache
     def openapi() -> Schema:
@@ -80,6 +91,7 @@ def operations(play: Playground, desk: Desk) -> list[Operation]:
         Operation("GET", "/api/systems", play.systems),
         Operation("GET", "/api/openapi.json", openapi),
         Operation("GET", "/health", health),
+        Operation("GET", "/metrics", metrics, CONTENT_TYPE),
     ]
     return found
 
@@ -116,7 +128,10 @@ def _operation(one: Operation, schema_of: dict[Any, Schema]) -> Schema:
         "summary": summary,
         **({"description": " ".join(description.split())} if description else {}),
         "responses": {
-            "200": {"description": "the answer", **_content(answers[0] if len(answers) == 1 else {"anyOf": answers})},
+            "200": {
+                "description": "the answer",
+                **_content(answers[0] if len(answers) == 1 else {"anyOf": answers}, one.kind),
+            },
             **refusals,
         },
     }
@@ -125,5 +140,5 @@ def _operation(one: Operation, schema_of: dict[Any, Schema]) -> Schema:
     return result
 
 
-def _content(schema: Schema) -> Schema:
-    return {"content": {"application/json": {"schema": schema}}}
+def _content(schema: Schema, kind: str = JSON) -> Schema:
+    return {"content": {kind.partition(";")[0]: {"schema": schema}}}
