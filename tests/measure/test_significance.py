@@ -8,10 +8,11 @@ from fractions import Fraction
 
 import pytest
 
+from brute_trees import all_trees
 from tanglewood import Sentence
 from tanglewood.errors import ConfigError
 from tanglewood.measure.scores import Scores, aligned, compare, evaluate
-from tanglewood.measure.significance import McNemar, Pairs, bootstrap
+from tanglewood.measure.significance import McNemar, Pairs, bootstrap, drawn_sums, measure
 
 CHAIN = [[0, 1, 2, 3]]
 
@@ -74,6 +75,38 @@ def test_pairs_count_what_only_one_system_got_right():
     assert tests[0, 2] == {"las": McNemar(2, 1), "uas": McNemar(2, 1), "exact_match": McNemar(1, 1)}
 
 
+def test_pairs_by_crossing_count_only_arcs_that_are_so_in_gold():
+    rng = random.Random(11)
+    trees = list(all_trees(4))
+    golds = [sentence(rng.choice(trees)) for _ in range(60)]
+    systems = [
+        [sentence(rng.choice([gold.heads()[1:], rng.choice(trees)]), rng.choices("ab", k=4)) for gold in golds]
+        for _ in range(2)
+    ]
+    golds = [sentence(gold.heads()[1:], rng.choices("ab", k=4)) for gold in golds]
+    pairs = Pairs(2, by_crossing=True)
+    expected = {
+        name: [0, 0] for name in ("projective_las", "nonprojective_las", "nonprojective_uas", "nonprojective_la")
+    }
+    for gold, outputs in aligned(golds, systems):
+        pairs.add([compare(gold, output) for output in outputs])
+        crossing = gold.tree.nonprojective_arcs()
+        for word in range(1, 5):
+            heads = [output.heads()[word] == gold.heads()[word] for output in outputs]
+            labels = [output.deprels[word - 1] == gold.deprels[word - 1] for output in outputs]
+            arcs = [head and label for head, label in zip(heads, labels, strict=True)]
+            kinds = {"uas": heads, "la": labels, "las": arcs} if word in crossing else {"las": arcs}
+            for name, (one, other) in kinds.items():
+                row = expected[f"{'non' * (word in crossing)}projective_{name}"]
+                row[0] += one and not other
+                row[1] += other and not one
+    tests = pairs.tests()[0, 1]
+    assert {name: [tests[name].only_first, tests[name].only_second] for name in expected} == expected
+    assert all(sum(row) > 5 for row in expected.values())
+    both = [tests["projective_las"], tests["nonprojective_las"]]
+    assert tests["las"] == McNemar(sum(t.only_first for t in both), sum(t.only_second for t in both))
+
+
 @pytest.fixture
 def some_scores():
     rng = random.Random(7)
@@ -115,3 +148,38 @@ def test_bootstrap_of_one_sentence_or_none():
         bootstrap(Scores())
     with pytest.raises(ConfigError, match="at least 1"):
         bootstrap(scores_of(CHAIN, CHAIN), samples=0)
+
+
+def test_sums_are_those_of_a_plain_loop_over_columns_of_any_size():
+    rng = random.Random(2)
+    rows = [(rng.randrange(3), rng.randrange(10**12), 0, rng.randrange(10**25)) for _ in range(50)]
+    twin = random.Random(9)
+    for sums in drawn_sums(rows, samples=20, seed=9):
+        assert sums == [sum(column) for column in zip(*twin.choices(rows, k=50), strict=True)]
+
+
+def test_the_interval_of_a_mean_is_the_closed_form():
+    rng = random.Random(4)
+    values = [rng.randrange(1000) for _ in range(2000)]
+    found = measure([(1, value) for value in values], lambda sums: sums[1] / sums[0], samples=2000)
+    mean = sum(values) / 2000
+    error = 1.96 * math.sqrt(sum((value - mean) ** 2 for value in values) / 2000 / 2000)
+    assert found.estimate == pytest.approx(mean)
+    assert (found.low, found.high) == (pytest.approx(mean - error, abs=2), pytest.approx(mean + error, abs=2))
+
+
+def test_pairing_removes_what_two_systems_share():
+    rng = random.Random(6)
+    hard = [rng.randrange(10**6) for _ in range(300)]
+    rows = [(one, one + 10) for one in hard]
+    difference = measure(rows, lambda sums: (sums[1] - sums[0]) / 300)
+    assert (difference.low, difference.estimate, difference.high) == (10, 10, 10)
+    alone = measure(rows, lambda sums: sums[1] / 300)
+    assert alone.high - alone.low > 10_000
+
+
+def test_what_is_not_defined_is_left_out():
+    assert measure([], sum) is None
+    assert measure([(1, 0)], lambda sums: None) is None
+    found = measure([(0, 0), (1, 3)], lambda sums: sums[1] / sums[0] if sums[0] else None)
+    assert (found.low, found.estimate, found.high) == (3, 3, 3)

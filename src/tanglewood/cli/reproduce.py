@@ -7,6 +7,7 @@ run is interrupted, the same command continues where it stopped. The results of 
 
 from __future__ import annotations
 
+import argparse
 import shlex
 import sys
 from pathlib import Path
@@ -17,7 +18,6 @@ from tanglewood.errors import ConfigError
 from tanglewood.learners import LEARNERS
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable
 
     from tanglewood.experiments.running import Learning
@@ -36,14 +36,15 @@ PAPERS = {  # paper -> help, description, example
         "SWAP, projective and pseudo-projective parsing; transitions by length",
         "Table 1 and Figure 5 of Nivre (2009): Su (swap, eager and lazy oracle), Sp (arc-standard) and Spp (with\n"
         "pseudo-projective labels), same learner: labelled attachment, non-projective arcs, exact match, McNemar's\n"
-        "tests; transitions of oracle and parser by sentence length, with fitted lines.",
-        "  tanglewood reproduce nivre2009 --treebank Danish-CDT1 -o danish --graph",
+        "tests; transitions of oracle and parser by sentence length, with fitted lines. For the paper's five\n"
+        "languages also Malt-06, MST-06 and MST guided by Malt-06.",
+        "  tanglewood reproduce nivre2009 --treebank Danish-CDT1 --learner svm -o danish",
     ),
     "nivre2007": (
         "Covington's parser with bounded degree: accuracy and time",
         "Tables 1 to 4 of Nivre (2007): covington with d = unbounded, 2, 1 and 0 on a fifth of the training data:\n"
-        "unlabelled attachment, error reduction, parsing time; then all training data and the test set, beside a\n"
-        "spanning-tree and a pseudo-projective parser.",
+        "unlabelled attachment, error reduction against two projective baselines, parsing time; then all training\n"
+        "data and the test set, beside spanning-tree parsers and a pseudo-projective one.",
         "  tanglewood reproduce nivre2007 --treebank Dutch-AlpinoNative -o dutch",
     ),
     "shi2018": (
@@ -107,7 +108,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         sub.add_argument("--restart", action="store_true", help="start over: remove the results of an earlier run")
         if name == "nivre2009":
             sub.add_argument(
-                "--graph", action="store_true", help="add a spanning-tree parser, alone and stacked on Su (MSTMalt)"
+                "--graph",
+                action=argparse.BooleanOptionalAction,
+                help="add Malt-06, spanning-tree parsers of first and second order (MST-06), and one guided by Malt-06 "
+                "(MSTMalt); by default for the paper's five languages",
+            )
+            sub.add_argument(
+                "--language",
+                default="",
+                metavar="NAME",
+                help="language whose settings of CoNLL-X the svm has, where known (default: that of the treebank's "
+                "name; none: those of no language)",
+            )
+        if name == "nivre2007":
+            sub.add_argument(
+                "--baseline",
+                choices=("links", "lifted"),
+                default="links",
+                help="what the projective parser has learnt from that claims are judged against: projective links "
+                "only, as in the paper, or lifted trees (default links; both are in the report)",
             )
         if name == "lacroix2014":
             sub.add_argument("--folds", type=int, default=10, metavar="N", help="number of folds (default 10)")
@@ -118,6 +137,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                 default=0,
                 metavar="N",
                 help="epochs of the tagger (default: by the size of the data)",
+            )
+            sub.add_argument(
+                "--anchors",
+                default="",
+                metavar="COLUMN",
+                help="add three-step with anchors from the files: PHEAD, the ninth column of CoNLL-X, or a key of MISC",
             )
 
 
@@ -175,7 +200,8 @@ def run(args: argparse.Namespace) -> int:
         folder = args.output or Path(f"{args.paper}-{treebank.name}")
         if args.restart:
             clear(folder)
-        more = {key: getattr(args, key) for key in ("graph", "folds", "gold_tags", "tagger_epochs") if key in args}
+        keys = ("graph", "language", "baseline", "folds", "gold_tags", "tagger_epochs", "anchors")
+        more = {key: getattr(args, key) for key in keys if key in args}
         again = Again(args.paper, folder.absolute(), command, args.treebank.absolute(), (), learning, more)
         module.run(treebank, folder, learning, **more, command=command, say=say, sharing=Sharing(engine, again))
     except KeyboardInterrupt:
@@ -208,12 +234,16 @@ def _command(args: argparse.Namespace) -> str:
     words += ["--treebank", args.treebank.resolve().name, "--learner", args.learner, "--seed", str(args.seed)]
     words += [] if args.epochs is None else ["--epochs", str(args.epochs)]
     words += [word for item in args.set for word in ("--set", item)]
-    if args.paper == "nivre2009" and args.graph:
-        words.append("--graph")
+    if args.paper == "nivre2009":
+        words += [] if args.graph is None else ["--graph" if args.graph else "--no-graph"]
+        words += ["--language", args.language] if args.language else []
+    if args.paper == "nivre2007":
+        words += ["--baseline", args.baseline]
     if args.paper == "lacroix2014":
         words += ["--folds", str(args.folds)]
         words += ["--gold-tags"] if args.gold_tags else []
         words += ["--tagger-epochs", str(args.tagger_epochs)] if args.tagger_epochs else []
+        words += ["--anchors", args.anchors] if args.anchors else []
     return shlex.join(words)
 
 

@@ -2,17 +2,29 @@
 
 The whole treebank is dealt out into ten folds. Each is parsed by parsers trained on the nine others, with tags from a
 tagger trained on the nine others (or gold tags). Anchors of three-step are artificial: where lifting puts a
-non-projective dependent.
+non-projective dependent. Where the files have anchors of their own, a fourth parser learns from those.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
-from tanglewood.experiments.markdown import Finding, data_table, learner_note, number, p_value, table, whole
-from tanglewood.experiments.published import LACROIX2014, LACROIX2014_DIRECTION, LACROIX2014_NONPROJECTIVE
+from tanglewood.errors import FormatError, TreeError
+from tanglewood.experiments.judging import OPEN, Finding, better, interval, no_worse, sized, together
+from tanglewood.experiments.markdown import data_table, learner_note, number, p_value, table, whole
+from tanglewood.experiments.published import (
+    LACROIX2014,
+    LACROIX2014_DIRECTION,
+    LACROIX2014_LABELS,
+    LACROIX2014_LANGUAGE,
+    LACROIX2014_NONPROJECTIVE,
+    LACROIX2014_SAME_ANCHORS,
+    language_of,
+)
 from tanglewood.experiments.running import (
     FROM_PYTHON,
     LINEAR,
@@ -22,6 +34,8 @@ from tanglewood.experiments.running import (
     Say,
     Step,
     Treebank,
+    as_data,
+    comparisons,
     mcnemar_of,
     options_of,
     parse,
@@ -31,19 +45,27 @@ from tanglewood.experiments.running import (
     train,
 )
 from tanglewood.experiments.sharing import ALONE, Sharing
+from tanglewood.measure.significance import measure
+from tanglewood.measure.tables import GROUPS
 from tanglewood.text.batches import with_tags
 from tanglewood.text.tagger import TaggerOptions, tag_scores, train_tagger
 from tanglewood.training.folds import deal_out
-from tanglewood.treebank.sentence import Sentence
+from tanglewood.transforms.pseudo_projective import lifted
+from tanglewood.treebank.sentence import DEPS, Sentence
+from tanglewood.treebank.tree import Tree
 
 PAPER = "lacroix2014"
-FEATURES = "lacroix2014"  # feature model, for learners that take one
+FEATURES = "lacroix2014"  # feature model (Table 6), for all learners that can have one
 SYSTEMS: dict[str, dict[str, Any]] = {
     "covnonproj": {"system": "covington", "oracle": "static", "options": {"every_pair": True}},
     "pseudoproj": {"system": "arc-eager", "oracle": "static", "pseudo_projective": "path"},
     "three-step": {"system": "three-step"},
 }
+OWN = "three-step-column"  # three-step with anchors from a column
+PHEAD = "PHEAD"  # the ninth column of CoNLL-X, the head in a projective tree
+OTHERS = ("covnonproj", "pseudoproj")
 TAGGING = 10.0  # about how many times longer a tagger takes to train than a parser
+WITHIN = 2.0  # points by which a size may differ from the paper's
 ARCS = {"all": "", "projective": "projective_", "nonprojective": "nonprojective_"}
 
 
@@ -55,19 +77,22 @@ def run(
     folds: int = 10,
     gold_tags: bool = False,
     tagger_epochs: int = 0,
+    anchors: str = "",
     command: str = FROM_PYTHON,
     say: Say = quiet,
     sharing: Sharing = ALONE,
 ) -> Data:
-    """Run the experiment, or what is left of it."""
-    learning = learning.as_in_paper(FEATURES)
-    chosen = {"folds": folds, "gold_tags": gold_tags, "tagger_epochs": tagger_epochs}
+    """Run the experiment, or what is left of it; ``anchors``: PHEAD or a key of MISC, for a row with those anchors."""
+    learning = learning.as_in_paper(FEATURES, always=True)
+    chosen = {"folds": folds, "gold_tags": gold_tags, "tagger_epochs": tagger_epochs, "anchors": anchors}
     options = options_of(command, treebank, learning, **chosen)
     sentences = [sentence for part in treebank.parts.values() for sentence in part]
+    own = [anchors_of(sentence, anchors) for sentence in sentences] if anchors else []
+    systems = {**SYSTEMS, **({OWN: SYSTEMS["three-step"]} if anchors else {})}
     dealt = list(deal_out(sentences, folds, learning.seed))
-    kinds = {**({} if gold_tags else {"tags": TAGGING}), **dict.fromkeys(SYSTEMS, 1.0)}
+    kinds = {**({} if gold_tags else {"tags": TAGGING}), **dict.fromkeys(systems, 1.0)}
     parts = {f"{kind}-{fold}": size for fold in range(1, folds + 1) for kind, size in kinds.items()}
-    needs = {f"{system}-{fold}": [f"tags-{fold}"] for fold in range(1, folds + 1) for system in SYSTEMS}
+    needs = {f"{system}-{fold}": [f"tags-{fold}"] for fold in range(1, folds + 1) for system in systems}
     running = Run(folder, options, parts, say, treebank.suffix, sharing, {} if gold_tags else needs)
 
     def tag(held: list[Sentence], rest: list[Sentence], name: str, step: Step) -> Data:
@@ -79,13 +104,15 @@ def run(
         words = sum(map(len, held))
         return {"words": words, "upos": round(tag_scores(held, tags).upos, 4)}
 
-    def make(held: list[Sentence], rest: list[Sentence], system: str, name: str, step: Step) -> Data:
-        parser = train(learning.config(**SYSTEMS[system]), rest, (), step)
+    def make(held: list[Sentence], others: list[int], system: str, name: str, step: Step) -> Data:
+        rest = [sentences[place] for place in others]
+        given = [own[place] for place in others] if system == OWN else []
+        parser = train(learning.config(**systems[system]), rest, (), step, given)
         running.keep(name, parse(parser, held).sentences)
         return {"epoch": parser.description["epoch"]}
 
     gold: list[Sentence] = []
-    parsed: dict[str, list[Sentence]] = {name: [] for name in SYSTEMS}
+    parsed: dict[str, list[Sentence]] = {name: [] for name in systems}
     tagged: list[Data] = []
     for fold, (places, others) in enumerate(dealt, 1):
         held = [sentences[place] for place in places]
@@ -95,48 +122,168 @@ def run(
             name = f"tags-{fold}"
             tagged.append(running.part(name, partial(tag, held, rest, name)))
             held = running.kept(name)
-        for system in SYSTEMS:
+        for system in systems:
             name = f"{system}-{fold}"
-            running.part(name, partial(make, held, rest, system, name))
+            running.part(name, partial(make, held, others, system, name))
             parsed[system] += running.kept(name)
     results: Data = {
         "paper": PAPER,
         "options": running.options,
         "data": {"all files": statistics(sentences)},
+        "same_anchors": same_anchors(sentences, own) if own else None,
         "tagging": None
         if gold_tags
         else round(sum(part["upos"] * part["words"] for part in tagged) / sum(part["words"] for part in tagged), 4),
         **score(gold, parsed),
+        "left_minus_right": as_data(measure(_by_side(gold, parsed["three-step"]), _left_minus_right)),
+        "labels_gained": as_data(
+            measure(
+                [
+                    (one[0], one[1], other[1])
+                    for one, other in zip(
+                        _labels(gold, parsed["three-step"]), _labels(gold, parsed["covnonproj"]), strict=True
+                    )
+                ],
+                lambda sums: 100 * (sums[1] - sums[2]) / sums[0] if sums[0] else None,
+            )
+        ),
     }
     return running.close(results, report(results))
 
 
+def anchors_of(sentence: Sentence, column: str) -> list[int]:
+    """Return the anchors of a sentence, indexed by node: PHEAD of CoNLL-X, or a key of MISC; else a word's own head.
+
+    They have to form a projective tree.
+    """
+    given = sentence.column(DEPS) if column == PHEAD else [_value(misc, column) for misc in sentence.misc]
+    heads = [int(text) if text.isdecimal() else head for text, head in zip(given, sentence.heads()[1:], strict=True)]
+    for word, text in enumerate(given, 1):
+        if text != "_" and not text.isdecimal():
+            problem = f"word {word}: {column} is {text!r}; it should be the number of a word, or 0"
+            raise FormatError(problem, file=sentence.file, line=sentence.line_of(word), sent_id=sentence.sent_id)
+    try:
+        if Tree(heads).is_projective():
+            return [-1, *heads]
+        problem = "they cross"
+    except TreeError as error:
+        problem = str(error)
+    raise TreeError(
+        f"the anchors in {column}, {' '.join(map(str, heads))}, should form a projective tree, but {problem}",
+        file=sentence.file,
+        line=sentence.line,
+        sent_id=sentence.sent_id,
+    )
+
+
+def _value(misc: str, key: str) -> str:
+    """Return the value of a key of MISC, or _ if it is not there."""
+    return next((item[len(key) + 1 :] for item in misc.split("|") if item.startswith(f"{key}=")), "_")
+
+
+def same_anchors(sentences: Sequence[Sentence], anchors: Sequence[Sequence[int]]) -> float | None:
+    """Return how many of the anchors of non-projective arcs in a hundred are the ones that projectivization makes."""
+    same = words = 0
+    for sentence, given in zip(sentences, anchors, strict=True):
+        tree = sentence.tree
+        made = lifted(tree).heads
+        crossing = [word for word in range(1, len(given)) if made[word] != tree.heads[word]]
+        words += len(crossing)
+        same += sum(made[word] == given[word] for word in crossing)
+    return round(100 * same / words, 4) if words else None
+
+
+def _by_side(gold: Sequence[Sentence], parsed: Sequence[Sentence]) -> list[tuple[int, ...]]:
+    """Return for each sentence the non-projective arcs to the left, how many are correct, and the same to the right."""
+    rows = []
+    for found in comparisons(gold, parsed):
+        groups = found.select(GROUPS["crossing"](found.gold))
+        row = []
+        for side in ("left", "right"):
+            right = [
+                arc for group, arc in zip(groups, found.arc_right, strict=True) if group == f"non-projective {side}"
+            ]
+            row += [len(right), sum(right)]
+        rows.append(tuple(row))
+    return rows
+
+
+def _left_minus_right(sums: Sequence[int]) -> float | None:
+    left, left_right, right, right_right = sums
+    return 100 * (left_right / left - right_right / right) if left and right else None
+
+
+def _labels(gold: Sequence[Sentence], parsed: Sequence[Sentence]) -> list[tuple[int, int]]:
+    """Return for each sentence the non-projective arcs, and how many of them have the right label."""
+    rows = []
+    for found in comparisons(gold, parsed):
+        right = list(compress(found.label_right, found.gold_crossing))
+        rows.append((len(right), sum(right)))
+    return rows
+
+
 def findings(results: Data) -> list[Finding]:
-    """Return what the paper found, and whether the results show it."""
-    scores = results["scores"]
-    crossing = {name: scores[name]["nonprojective_las"] for name in SYSTEMS}
-    plain = {name: scores[name]["projective_las"] for name in SYSTEMS}
-    known = scores["three-step"]["nonprojective_gold"] > 0
-    sides = {side: _group(results, "three-step", f"non-projective {side}") for side in ("left", "right")}
-    both = all(side["gold"] for side in sides.values())
+    """Return what the paper found, and the verdict on it."""
+    known = results["scores"]["three-step"]["nonprojective_gold"]
+    arcs = f"of {known:,} arcs: "
+    crossing = {name: mcnemar_of(results, "three-step", name, "nonprojective_las") for name in OTHERS}
+    plain = {name: mcnemar_of(results, "three-step", name, "projective_las") for name in OTHERS}
+    labels = mcnemar_of(results, "three-step", "covnonproj", "nonprojective_la")
+    gained, sides = results["labels_gained"], results["left_minus_right"]
+    french = language_of(results["options"]["treebank"]) == LACROIX2014_LANGUAGE
     return [
         Finding(
             "three-step is better on non-projective arcs than covnonproj and pseudoproj (LAS)",
-            crossing["three-step"] > max(crossing["covnonproj"], crossing["pseudoproj"]) if known else None,
-            f"{number(crossing['three-step'])} against {number(crossing['covnonproj'])} and "
-            f"{number(crossing['pseudoproj'])} of {scores['three-step']['nonprojective_gold']:,} arcs",
+            together([better(test) for test in crossing.values()]) if known else OPEN,
+            arcs + _against(results, "nonprojective_las", crossing),
+        ),
+        Finding(
+            "three-step has the better labels on non-projective arcs than covnonproj (LA)",
+            better(labels) if known else OPEN,
+            arcs + _against(results, "nonprojective_la", {"covnonproj": labels}),
+        ),
+        Finding(
+            f"and that by {LACROIX2014_LABELS} points for {LACROIX2014_LANGUAGE} (within {WITHIN:.0f})",
+            sized(gained, LACROIX2014_LABELS - WITHIN, LACROIX2014_LABELS + WITHIN) if french else OPEN,
+            ("" if french else f"the paper has {LACROIX2014_LANGUAGE} only; ") + interval(gained),
         ),
         Finding(
             "three-step is better on projective arcs than covnonproj (LAS)",
-            plain["three-step"] > plain["covnonproj"],
-            f"{number(plain['three-step'])} against {number(plain['covnonproj'])}",
+            better(plain["covnonproj"]),
+            _against(results, "projective_las", {"covnonproj": plain["covnonproj"]}),
+        ),
+        Finding(
+            "three-step is as good on projective arcs as pseudoproj: not significantly worse (LAS)",
+            no_worse(plain["pseudoproj"]),
+            _against(results, "projective_las", {"pseudoproj": plain["pseudoproj"]}),
         ),
         Finding(
             "left non-projective arcs are found more often than right ones (three-step, LAS)",
-            sides["left"]["las"] > sides["right"]["las"] if both else None,
-            f"{number(sides['left']['las'])} against {number(sides['right']['las'])}",
+            sized(sides, 0),
+            f"{number(_group(results, 'three-step', 'non-projective left')['las'])} against "
+            f"{number(_group(results, 'three-step', 'non-projective right')['las'])}, difference {interval(sides)}",
         ),
+        _own_anchors(results),
     ]
+
+
+def _own_anchors(results: Data) -> Finding:
+    claim = "artificial anchors are as good as the treebank's own: not significantly worse (LAS)"
+    if OWN not in results["scores"]:
+        return Finding(claim, OPEN, "the files have no anchors of their own, or were not asked for them (`--anchors`)")
+    tests = [mcnemar_of(results, "three-step", OWN, key) for key in ("las", "nonprojective_las")]
+    evidence = [
+        _against(results, key, {OWN: test}) for key, test in zip(("las", "nonprojective_las"), tests, strict=True)
+    ]
+    text = f"all arcs: {evidence[0]}; non-projective ones: {evidence[1]}"
+    return Finding(claim, together([no_worse(test) for test in tests]), text)
+
+
+def _against(results: Data, key: str, tests: dict[str, Data]) -> str:
+    scores = results["scores"]
+    return f"{number(scores['three-step'][key])} against " + ", ".join(
+        f"{number(scores[name][key])} ({name}, {p_value(test, 'p')})" for name, test in tests.items()
+    )
 
 
 def _group(results: Data, system: str, group: str) -> Data:
@@ -157,12 +304,14 @@ def report(results: Data) -> str:
     theirs: list[list[object]] = [
         [f"{name}, paper", *(value for arcs in ARCS for value in published[arcs])]
         for name, published in LACROIX2014.items()
+        if name in SYSTEMS or name in results["scores"]
     ]
     gold = results["scores"]["three-step"]
     accuracy = (
         "Label accuracy (LA), unlabelled (UAS) and labelled attachment score (LAS) without punctuation, on all arcs "
         f"({gold['words']:,}), those that are projective in gold, and those that are not "
-        f"({gold['nonprojective_gold']:,}). Below ours the rows (1), (2) and (4) of the paper's Table 7, on French.\n\n"
+        f"({gold['nonprojective_gold']:,}). Below ours the rows (1), (2) and (4) of the paper's Table 7, on French; "
+        "with anchors from a column (`--anchors`) also row (3).\n\n"
         + table(header, [*ours, *theirs])
         + "\nMcNemar's test on labelled attachment: "
         + "; ".join(
@@ -174,7 +323,7 @@ def report(results: Data) -> str:
     rows: list[list[object]] = []
     for kind in ("projective", "non-projective"):
         for side in ("left", "right"):
-            for name in SYSTEMS:
+            for name in results["scores"]:
                 found = _group(results, name, f"{kind} {side}")
                 paper = LACROIX2014_DIRECTION[side] if kind == "non-projective" and name == "three-step" else None
                 rows.append(
@@ -214,8 +363,20 @@ def _differences(results: Data) -> str:
             "non-projective, which is not public; here all files of the treebank together.",
             f"- Tags: {tags}.",
             learner_note(options, "SVMs, those of MaltParser for the first step")
-            + " It learns all steps of all systems; the last epoch is kept.",
-            "- Anchors are artificial, as in the paper's row (4); pseudoproj has the encoding `path`, as in the paper.",
+            + " It learns all steps of all systems; the last epoch is kept."
+            + (
+                " Features are those of Table 6 for the two passes of three-step, those of MaltParser's NivreEager.xml "
+                "elsewhere."
+                if options["settings"].get("features") == FEATURES
+                else ""
+            ),
+            "- Anchors are artificial, as in the paper's row (4); pseudoproj has the encoding `path`, as in the paper."
+            + (
+                ""
+                if results["same_anchors"] is None
+                else f" {OWN} learns from those in {options['anchors']}, of which {number(results['same_anchors'])}% "
+                f"are the same as the artificial ones (paper: {LACROIX2014_SAME_ANCHORS}%)."
+            ),
             "- covnonproj looks at every pair of words, as MaltParser's does unless told otherwise."
             + (
                 " It has the features of the first step of three-step; MaltParser's default model for it also has the "

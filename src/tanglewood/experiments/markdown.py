@@ -4,33 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from tanglewood.experiments.judging import Finding
 from tanglewood.experiments.published import TITLES
 from tanglewood.experiments.running import Data
 
 NONE = "-"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What a paper found, whether it holds here (None: it cannot be decided), and the numbers that show it.
-
-    ``sure`` says whether a difference that was found is significant, where that was tested.
-    """
-
-    claim: str
-    found: bool | None
-    evidence: str
-    sure: bool = True
-
-    @property
-    def verdict(self) -> str:
-        """The verdict in a word or two."""
-        if self.found is None:
-            return "open"
-        return ("found" if self.sure else "found, not significantly") if self.found else "not found"
+VERDICTS = (
+    "A claim is *found* if its test says so at the level of 0.05, *contradicted* if the test says the opposite; "
+    "between these it is *found, not significantly* or *not found*, by the sign of the difference. Square brackets are "
+    "bootstrap intervals of 95% over sentences. *open*: these data cannot decide it, or the paper "
+    "does not claim it for them."
+)
 
 
 def number(value: float | None, decimals: int = 1) -> str:
@@ -92,6 +78,7 @@ def whole(results: Data, subject: str, sections: Sequence[tuple[str, str]], find
         "`results.json`, which this command writes beside this report.",
         "## Found or not",
         findings_table(findings),
+        VERDICTS,
         *(text for title, body in sections for text in (f"## {title}", body)),
         "## Exactly what was run",
         _options(options),

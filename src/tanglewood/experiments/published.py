@@ -27,6 +27,15 @@ def language_of(treebank: str) -> str:
     return LANGUAGES.get(name, name)
 
 
+# Settings of Malt-06 for LIBSVM by language, as far as they are known (see docs/svm.md): from the pages of CoNLL-X.
+CONLLX_SETTINGS: dict[str, dict[str, float | str]] = {
+    "Arabic": {"gamma": 0.16, "cost": 0.3, "split": ""},
+    "Czech": {"cost": 0.5, "threshold": 200},
+    "Danish": {"cost": 0.6, "coef0": 0.3, "split": ""},
+    "Dutch": {"gamma": 0.16, "cost": 0.3, "split": ""},
+}
+
+
 class Accuracy(NamedTuple):
     """Labelled attachment score, the same for non-projective arcs, exact match."""
 
@@ -92,11 +101,18 @@ NIVRE2009_LINES = {
     "Danish": {"oracle": Line(2.22, 0.85), "parser": Line(2.07, 0.96)},
 }
 
+# Nivre 2009, section 4.2: the languages for which Su has a better attachment score than Sp and Spp.
+NIVRE2009_BETTER = ("Czech", "Slovene")
+
 NIVRE2007_FEATURES = 20  # "core set of 20 features", section 5
 
-# Nivre 2007, what its text says about its Tables 2 and 3 (whose cells we do not have), by language.
-NIVRE2007_ERROR_REDUCTION = {"Dutch": "over 35%", "German": "over 20%"}
-NIVRE2007_TIME_REDUCTION = dict.fromkeys(("Dutch", "German", "Slovene"), "about 50%")  # at d = 1
+# Nivre 2007, section 2, after Nivre 2006: % of sentences of degree 0, at most 1, at most 2 ("about", "more than").
+NIVRE2007_DEGREES = {"Czech": (77.0, 98.0, 99.5), "Danish": (85.0, 98.0, 99.5)}
+
+# Nivre 2007, what its text says about its Tables 2 and 3 (whose cells we do not have), by language, in %.
+NIVRE2007_ERROR_REDUCTION = {"Dutch": 35.0, "German": 20.0}  # "over"
+NIVRE2007_TIME_REDUCTION = dict.fromkeys(("Dutch", "German", "Slovene"), 50.0)  # "about", at d = 1
+NIVRE2007_TIME_LESS = ("Portuguese", "Danish")  # "significantly smaller"
 
 # Shi & Lee 2018, Figure 1: % of 76,084 non-projective sentences of the training treebanks of UD 2.1, and the time of
 # exact inference; and what its text gives for ALL.
@@ -125,7 +141,7 @@ class Triple(NamedTuple):
 
 
 # Lacroix & Béchet 2014, Table 7: ten folds of the French CDG Treebank (3,030 sentences), without punctuation, SVM
-# learner. three-step is row (4), with artificial anchors; with the treebank's own anchors see row (3).
+# learner. three-step-column is row (3), with the treebank's own anchors; three-step row (4), with artificial ones.
 LACROIX2014 = {
     "covnonproj": {
         "all": Triple(82.2, 85.5, 78.0),
@@ -137,6 +153,11 @@ LACROIX2014 = {
         "projective": Triple(84.1, 87.0, 79.7),
         "nonprojective": Triple(73.5, 56.9, 53.5),
     },
+    "three-step-column": {
+        "all": Triple(83.7, 86.3, 79.1),
+        "projective": Triple(84.1, 86.9, 79.6),
+        "nonprojective": Triple(75.5, 70.2, 66.3),
+    },
     "three-step": {
         "all": Triple(83.7, 86.2, 79.0),
         "projective": Triple(84.1, 86.9, 79.5),
@@ -144,6 +165,9 @@ LACROIX2014 = {
     },
 }
 
+LACROIX2014_LANGUAGE = "French"
+LACROIX2014_LABELS = 6.8  # points of LA on non-projective arcs that three-step gains over covnonproj, section 5.3
+LACROIX2014_SAME_ANCHORS = 90.9  # % of anchors that its two treebanks share, section 5.1
 LACROIX2014_NONPROJECTIVE = 3.8  # % of its arcs that are non-projective, section 5.1
 
 # Lacroix & Béchet 2014, section 5.3: LA and LAS of non-projective arcs of three-step, by direction.

@@ -6,7 +6,7 @@ import hashlib
 import json
 import shutil
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,9 @@ from tanglewood.experiments.sharing import ALONE, PartMade, Sharing
 from tanglewood.files import writing
 from tanglewood.learners import learner_class
 from tanglewood.measure.clock import minutes
-from tanglewood.measure.running_time import fit_through_origin
-from tanglewood.measure.scores import Scores, aligned, compare
-from tanglewood.measure.significance import Pairs
+from tanglewood.measure.running_time import fit_exponent, fit_quadratic, fit_through_origin
+from tanglewood.measure.scores import Comparison, Scores, aligned, compare
+from tanglewood.measure.significance import Measured, Pairs
 from tanglewood.measure.stats import TreebankStats
 from tanglewood.measure.tables import Table
 from tanglewood.options import ParseOptions
@@ -37,6 +37,7 @@ Data = dict[str, Any]
 SUFFIXES = (".conllu", ".conll")
 ROUNDS, LONG = 3, 20.0  # parsing is timed in this many rounds, but not again once they took this many seconds
 PARTS, PARSED, OPTIONS, RESULTS, REPORT = "parts", "parsed", "options.json", "results.json", "report.md"
+FORMAT = 2  # of parts and results: raised when they change, so that those of earlier code are not taken for new ones
 ENOUGH = 0.05  # share of a run that must be done before it says how long the rest will take
 FROM_PYTHON = "a call from Python"  # in place of the command, where there was none
 
@@ -133,7 +134,8 @@ class Run:
     began: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
-        self.options = json.loads(json.dumps({**self.options, "version": __version__, "compiled": compiled()}))
+        made_by = {"version": __version__, "compiled": compiled(), "format": FORMAT}
+        self.options = json.loads(json.dumps({**self.options, **made_by}))
         earlier = earlier_options(self.folder)
         changed = _differences(earlier, self.options) if earlier else []
         if changed and any((self.folder / PARTS).glob("*.json")):
@@ -282,17 +284,18 @@ class Learning:
         epochs = {key: value for key, value in self.settings.items() if key == "epochs"}
         return Config(search=search, settings=epochs, seed=self.seed, **choices)
 
-    def as_in_paper(self, features: str) -> Learning:
+    def as_in_paper(self, features: str, *, always: bool = False, tuned: Mapping[str, Any] | None = None) -> Learning:
         """Return it with the paper's feature model, if the learner needs one, learning from the oracle's states only.
 
         The papers' classifiers learn from the configurations that the oracle goes through. Learners that also follow
-        their own mistakes could do so with some systems only, and the comparison would not be fair. Settings that were
-        given stay.
+        their own mistakes could do so with some systems only, and the comparison would not be fair. With ``always``, a
+        learner with features of its own takes the paper's, too, if it can. ``tuned`` are settings that the paper chose
+        for the language. Settings that were given stay.
         """
         kind = learner_class(self.learner, "Options")
         takes = {option.name for option in fields(kind)}
-        chosen: dict[str, Any] = {"explore": 0.0}
-        if getattr(kind(), "features", ""):  # the linear learner has features of its own
+        chosen: dict[str, Any] = {"explore": 0.0, **(tuned or {})}
+        if always or bool(getattr(kind(), "features", "")):  # the linear learner has features of its own
             chosen["features"] = features
         return replace(self, settings={**{key: chosen[key] for key in chosen if key in takes}, **self.settings})
 
@@ -318,9 +321,21 @@ def options_of(command: str, treebank: Treebank, learning: Learning, **more: obj
 # Training and parsing. ---------------------------------------------------------------------------------------------
 
 
-def train(config: Config, sentences: Sequence[Sentence], dev: Sequence[Sentence], step: Step) -> Parser:
-    """Train a parser; the epoch that is best on dev is kept, without dev the last one."""
+def train(
+    config: Config,
+    sentences: Sequence[Sentence],
+    dev: Sequence[Sentence],
+    step: Step,
+    anchors: Sequence[Sequence[int]] = (),
+) -> Parser:
+    """Train a parser; the epoch that is best on dev is kept, without dev the last one.
+
+    For three-step, ``anchors`` of all sentences take the place of those by projectivization.
+    """
     training = Training(config, sentences, dev)
+    if anchors:
+        found = training.lesson.examples
+        found[:] = [replace(example, anchors=given) for example, given in zip(found, anchors, strict=True)]
 
     def tell(share: float) -> None:
         epoch, epochs = training.epoch, training.options.epochs
@@ -350,21 +365,27 @@ def with_options(parser: Parser, **options: object) -> Parser:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """Trees, and for a transition-based model what it took to find them: moves per sentence, calls of the scorer."""
+    """Trees and, for a transition-based model, what each took to find: moves, and calls of the scorer."""
 
     sentences: list[Sentence]
     transitions: list[int]
-    calls: int
+    calls: list[int]
+
+
+def _worker(parser: Parser) -> MoveWorker:
+    """Return what parses greedily."""
+    both = parser.model.capabilities.scores_arcs  # then arcs would vote, which the papers' systems know nothing of
+    worker = parser.worker(ParseOptions(search="greedy" if both else ""))
+    assert isinstance(worker, MoveWorker)
+    return worker
 
 
 def parse(parser: Parser, sentences: Sequence[Sentence]) -> Parsed:
     """Parse greedily, and count."""
     if parser.graph_based:
-        return Parsed(list(parser.parse_all(sentences)), [], 0)
-    both = parser.model.capabilities.scores_arcs  # then arcs would vote, which the papers' systems know nothing of
-    worker = parser.worker(ParseOptions(search="greedy" if both else ""))
-    assert isinstance(worker, MoveWorker)
-    parsed, transitions, calls = [], [], 0
+        return Parsed(list(parser.parse_all(sentences)), [], [])
+    worker = _worker(parser)
+    parsed, transitions, calls = [], [], []
     for sentence in sentences:
         search = worker.search
         before = (0, 0) if search is None else (search.moves_taken, search.states_scored)
@@ -373,8 +394,29 @@ def parse(parser: Parser, sentences: Sequence[Sentence]) -> Parsed:
         if worker.search is not search:  # a new one, which counts from 0
             before = (0, 0)
         transitions.append(worker.search.moves_taken - before[0])
-        calls += worker.search.states_scored - before[1]
+        calls.append(worker.search.states_scored - before[1])
     return Parsed(parsed, transitions, calls)
+
+
+def parsing_times(parsers: Mapping[str, Parser], sentences: Sequence[Sentence]) -> dict[str, list[int]]:
+    """Return the nanoseconds of CPU time that greedy parsers take for each sentence: the least of a few rounds.
+
+    The parsers take turns at each sentence, so that whatever else the machine does strikes all of them alike.
+    """
+    workers = {name: _worker(parser) for name, parser in parsers.items()}
+    least: dict[str, list[int]] = {}
+    began = time.process_time()
+    for _ in range(ROUNDS):
+        taken: dict[str, list[int]] = {name: [] for name in parsers}
+        for sentence in sentences:
+            for name, worker in workers.items():
+                start = time.process_time_ns()
+                worker.parse([sentence])
+                taken[name].append(time.process_time_ns() - start)
+        least = {name: list(map(min, least.get(name, row), row)) for name, row in taken.items()}
+        if time.process_time() - began > LONG * len(parsers):
+            break
+    return least
 
 
 def parsing_time(parser: Parser, sentences: Sequence[Sentence]) -> float:
@@ -401,7 +443,7 @@ def score(gold: Sequence[Sentence], systems: Mapping[str, Iterable[Sentence]]) -
     names = list(systems)
     scores = {name: Scores() for name in names}
     groups = {name: Table("crossing") for name in names}
-    pairs = Pairs(len(names))
+    pairs = Pairs(len(names), by_crossing=True)
     for sentence, outputs in aligned(gold, list(systems.values())):
         found = [compare(sentence, output, punctuation=False) for output in outputs]
         for name, comparison in zip(names, found, strict=True):
@@ -418,15 +460,29 @@ def score(gold: Sequence[Sentence], systems: Mapping[str, Iterable[Sentence]]) -
     }
 
 
+def comparisons(gold: Sequence[Sentence], parsed: Iterable[Sentence]) -> Iterator[Comparison]:
+    """Yield what is right in each sentence, punctuation left out."""
+    for sentence, (output,) in aligned(gold, [parsed]):
+        yield compare(sentence, output, punctuation=False)
+
+
+def as_data(measured: Measured | None) -> Data | None:
+    """Return a number and its interval as plain data for JSON."""
+    return None if measured is None else measured.as_dict()
+
+
 def fitted(lengths: Sequence[int], transitions: Sequence[int]) -> Data:
-    """Return the line m = a n through the origin, and what it is fitted to."""
+    """Return the line m = a n through the origin, what it is fitted to, and whether growth is linear."""
     slope, r2 = fit_through_origin(lengths, transitions)
     return {
         "sentences": len(lengths),
         "words": sum(lengths),
+        "longest": max(lengths, default=0),
         "transitions": sum(transitions),
         "slope": round(slope, 4),
         "r2": round(r2, 4),
+        "exponent": as_data(fit_exponent(lengths, transitions)),
+        "quadratic": as_data(fit_quadratic(lengths, transitions)),
     }
 
 

@@ -20,7 +20,8 @@ from tanglewood.treebank.sentence import Sentence
 class Example:
     """A training sentence: its words, and gold heads and label numbers indexed by node (index 0 is -1).
 
-    Where a system gives tags, also the gold ones, indexed likewise, and their candidates (State.tag_candidates).
+    Where a system gives tags, also the gold ones, indexed likewise, and their candidates (State.tag_candidates). For
+    three-step there may be anchors, indexed likewise, in place of those by projectivization.
     """
 
     words: Sequence[Word]
@@ -29,6 +30,7 @@ class Example:
     stacked: StackedTree | None = None
     tags: Sequence[int] = ()
     tag_candidates: array[int] | None = None
+    anchors: Sequence[int] = ()
 
     def state(self) -> State:
         """Return a configuration of the sentence, with the tags that its words may be given."""
@@ -44,6 +46,8 @@ class Example:
         """
         with suppress(UndecidedError):
             oracle.bind(self.heads, self.labels, self.tags or None)
+            if self.anchors:
+                oracle.take_anchors(self.anchors)
 
 
 @dataclass(frozen=True, slots=True)

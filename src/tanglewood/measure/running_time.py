@@ -1,12 +1,18 @@
-"""Abstract running time: transitions by sentence length and a line through the origin (Nivre 2009, Figure 5)."""
+"""Abstract running time: transitions by sentence length, a line through the origin (Nivre 2009, Figure 5), growth.
+
+Whether time is linear is asked in two ways: by the exponent b of m = c n^b, and by the quadratic term q of
+m = a n + q n^2. Both have bootstrap intervals over sentences.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from tanglewood.core.actions import LabelNumbers
 from tanglewood.core.state import State
 from tanglewood.errors import UndecidedError
+from tanglewood.measure.significance import Measured, measure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +30,46 @@ def fit_through_origin(lengths: Sequence[int], transitions: Sequence[int]) -> tu
     residual = sum((m - slope * n) ** 2 for n, m in zip(lengths, transitions, strict=True))
     total = sum((m - mean) ** 2 for m in transitions)
     return (slope, 1 - residual / total if total else 1.0)
+
+
+LOG_UNIT = 1 << 30  # logarithms are counted in parts of this size, since sums of samples are whole numbers
+
+
+def fit_exponent(lengths: Sequence[int], transitions: Sequence[int]) -> Measured | None:
+    """Return the exponent b of m = c n^b, fitted to logarithms by least squares, or None if all lengths are the same.
+
+    Sentences without words or moves have no logarithm and are left out.
+    """
+    rows = []
+    for n, m in zip(lengths, transitions, strict=True):
+        if n > 0 and m > 0:
+            x, y = round(LOG_UNIT * math.log(n)), round(LOG_UNIT * math.log(m))
+            rows.append((1, x, y, x * x, x * y))
+    return measure(rows, _exponent)
+
+
+def _exponent(sums: Sequence[int]) -> float | None:
+    count, x, y, xx, xy = sums
+    spread = count * xx - x * x
+    return (count * xy - x * y) / spread if spread else None
+
+
+def fit_quadratic(lengths: Sequence[int], transitions: Sequence[int]) -> Measured | None:
+    """Return the term q of m = a n + q n^2, fitted by least squares, or None if all lengths are the same."""
+    pairs = zip(lengths, transitions, strict=True)
+    return measure([(n**2, n**3, n**4, n * m, n * n * m) for n, m in pairs], _quadratic)
+
+
+def _quadratic(sums: Sequence[int]) -> float | None:
+    n2, n3, n4, nm, nnm = sums
+    spread = n2 * n4 - n3 * n3
+    return (n2 * nnm - n3 * nm) / spread if spread else None
+
+
+def slope_difference(lengths: Sequence[int], first: Sequence[int], second: Sequence[int]) -> Measured | None:
+    """Return by how much the slope of the line m = a n is larger for the first of two counts on the same sentences."""
+    rows = [(n * n, n * one, n * other) for n, one, other in zip(lengths, first, second, strict=True)]
+    return measure(rows, lambda sums: (sums[1] - sums[2]) / sums[0] if sums[0] else None)
 
 
 class RunningTime:

@@ -5,20 +5,21 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import dataclass
-from itertools import combinations
-from operator import gt, lt
+from itertools import combinations, compress
+from operator import gt, lt, not_
 from typing import TYPE_CHECKING
 
 from tanglewood.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from tanglewood.measure.scores import Comparison, Scores
 
 ALPHA = 0.05
 FEW = 25  # with fewer discordant pairs the chi-square distribution is too rough
 TESTED = ("las", "uas", "exact_match")
+TESTED_BY_CROSSING = ("projective_las", "nonprojective_las", "nonprojective_uas", "nonprojective_la")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,24 +71,35 @@ class McNemar:
 class Pairs:
     """Running counts, for each pair of systems, of what only one of the two got right.
 
-    Words are counted for LAS and UAS, sentences for the labelled exact match.
+    Words are counted for LAS and UAS, sentences for the labelled exact match. With ``by_crossing`` there are also tests
+    on the words whose gold arc is projective, and on those whose gold arc is not.
     """
 
-    def __init__(self, systems: int) -> None:
-        self._counts = {pair: {name: [0, 0] for name in TESTED} for pair in combinations(range(systems), 2)}
+    def __init__(self, systems: int, *, by_crossing: bool = False) -> None:
+        names = (*TESTED, *(TESTED_BY_CROSSING if by_crossing else ()))
+        self._by_crossing = by_crossing
+        self._counts = {pair: {name: [0, 0] for name in names} for pair in combinations(range(systems), 2)}
 
     def add(self, comparisons: Sequence[Comparison]) -> None:
         """Count one sentence, compared with gold for each system."""
+        items = [self._items(comparison) for comparison in comparisons]
         for (one, other), counts in self._counts.items():
-            first, second = comparisons[one], comparisons[other]
-            for name, a, b in (
-                ("las", first.arc_right, second.arc_right),
-                ("uas", first.head_right, second.head_right),
-                ("exact_match", [all(first.arc_right)], [all(second.arc_right)]),
-            ):
+            for name, count in counts.items():
+                a, b = items[one][name], items[other][name]
                 if a != b:
-                    counts[name][0] += sum(map(gt, a, b))
-                    counts[name][1] += sum(map(lt, a, b))
+                    count[0] += sum(map(gt, a, b))
+                    count[1] += sum(map(lt, a, b))
+
+    def _items(self, found: Comparison) -> dict[str, list[bool]]:
+        """Return what is right in a sentence, by the names of the tests."""
+        items = {"las": found.arc_right, "uas": found.head_right, "exact_match": [all(found.arc_right)]}
+        if self._by_crossing:
+            crossing = found.gold_crossing
+            items["projective_las"] = list(compress(found.arc_right, map(not_, crossing)))
+            items["nonprojective_las"] = list(compress(found.arc_right, crossing))
+            items["nonprojective_uas"] = list(compress(found.head_right, crossing))
+            items["nonprojective_la"] = list(compress(found.label_right, crossing))
+        return items
 
     def tests(self) -> dict[tuple[int, int], dict[str, McNemar]]:
         """Return the tests by pair of systems, counted from 0, and score."""
@@ -104,26 +116,61 @@ class Intervals:
 
 def bootstrap(scores: Scores, *, samples: int = 1000, seed: int = 1) -> Intervals:
     """Return percentile intervals of LAS and UAS over sentences drawn with replacement, as many as there are."""
+    flat = scores.per_sentence
+    rows = list(zip(flat[::3], flat[1::3], flat[2::3], strict=True))
+    sums = list(drawn_sums(rows, samples=samples, seed=seed))
+    las = [100 * arcs / words for words, _, arcs in sums]
+    uas = [100 * heads / words for words, heads, _ in sums]
+    return Intervals(_middle(las), _middle(uas))
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A number computed from all items, and the bootstrap interval of 95% around it."""
+
+    estimate: float
+    low: float
+    high: float
+
+    def as_dict(self) -> dict[str, float]:
+        """Return it as plain data for JSON."""
+        return {"estimate": round(self.estimate, 6), "low": round(self.low, 6), "high": round(self.high, 6)}
+
+
+def measure(
+    rows: Sequence[Sequence[int]],
+    statistic: Callable[[Sequence[int]], float | None],
+    *,
+    samples: int = 1000,
+    seed: int = 1,
+) -> Measured | None:
+    """Return a statistic of the sums of the rows' columns, with its bootstrap interval.
+
+    A row is a sentence; where several systems parsed it, their numbers stand in the same row, so that the bootstrap is
+    a paired one. The statistic may be None where it is not defined: such samples are left out, and the result is None
+    if that is so for all sentences together.
+    """
+    estimate = statistic([sum(column) for column in zip(*rows, strict=True)]) if rows else None
+    if estimate is None:
+        return None
+    found = [value for sums in drawn_sums(rows, samples=samples, seed=seed) if (value := statistic(sums)) is not None]
+    return Measured(estimate, *_middle(found or [estimate]))
+
+
+def drawn_sums(rows: Sequence[Sequence[int]], *, samples: int = 1000, seed: int = 1) -> Iterator[list[int]]:
+    """Yield the sums of the columns over rows drawn with replacement, as many as there are; no number is negative."""
     if samples < 1:
         raise ConfigError(f"{samples} bootstrap samples; there should be at least 1")
-    if not scores.sentences:
+    if not rows:
         raise ConfigError("there are no sentences to draw samples from")
-    flat = scores.per_sentence
-    # One number holds the three counts of a sentence, so that one sum adds up all three.
-    bits = scores.words.bit_length() + max(scores.sentences.bit_length(), 1)
-    drawn = [
-        words | heads << bits | arcs << 2 * bits
-        for words, heads, arcs in zip(flat[::3], flat[1::3], flat[2::3], strict=True)
-    ]
+    # One number holds the columns of a row, so that one sum adds up all of them.
+    bits = max(map(max, rows)).bit_length() + len(rows).bit_length()
+    drawn = [sum(value << bits * place for place, value in enumerate(row)) for row in rows]
     generator = random.Random(seed)
-    las, uas = [], []
     low = (1 << bits) - 1
     for _ in range(samples):
         total = sum(generator.choices(drawn, k=len(drawn)))
-        words = total & low
-        uas.append(100 * (total >> bits & low) / words)
-        las.append(100 * (total >> 2 * bits) / words)
-    return Intervals(_middle(las), _middle(uas))
+        yield [total >> bits * place & low for place in range(len(rows[0]))]
 
 
 def _middle(values: list[float]) -> tuple[float, float]:

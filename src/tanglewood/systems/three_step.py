@@ -13,6 +13,7 @@ a move of its own. What the paper leaves open: an arc that would close a cycle i
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from typing import ClassVar
 
 from tanglewood.core.oracle import Oracle
@@ -43,6 +44,11 @@ class StaticOracle(Oracle):
 
     def _prepare(self) -> None:
         self.anchors = array("i", lift(self.heads))
+        self.first.bind(self.anchors, self.labels)
+
+    def take_anchors(self, anchors: Sequence[int]) -> None:
+        """Take other anchors for the tree that was bound, such as a treebank's own: heads indexed by node."""
+        self.anchors = array("i", anchors)
         self.first.bind(self.anchors, self.labels)
 
     def _move(self, s: State) -> int:
