@@ -31,8 +31,9 @@ MATRICES = {  # loaded when asked for
     *(f"ml/{name}.py" for name in ("file_lexicon", "subword_files", "vector_files", "vector_source")),
     *(
         f"learners/{name}.py"
-        for name in ("network/arcs", "network/learner", "network/student", "svm/learner", "svm/models")
+        for name in ("network/arcs", "network/learner", "network/student", "network/triple_learner", "svm/learner")
     ),
+    "learners/svm/models.py",
     "text/borders.py",
     "text/tagger.py",
     "embedding.py",

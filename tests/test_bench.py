@@ -101,6 +101,28 @@ def test_every_system_is_trained_measured_and_kept(tmp_path):
     ]
 
 
+def test_exact_search_over_moves_stands_beside_beams_and_models_are_kept(tmp_path):
+    for part, seed in (("train", 1), ("dev", 2), ("test", 3)):
+        (tmp_path / f"{part}.conllu").write_text(toy_text(8, seed=seed))
+    command = ["exact_moves.py", tmp_path, "--set", "epochs=2", "--beams", "2,4", "--work", tmp_path / "work"]
+    first = run(*command)
+    assert first.stdout.count(": epoch ") == 4
+    lines = [line for line in first.stdout.splitlines() if line.startswith(f"| {tmp_path.name}")]
+    rows = [line.strip("| ").split(" | ") for line in lines]
+    searches = [row for row in rows if len(row) >= 9]
+    assert [row[2] for row in searches] == ["greedy", "beam 2", "beam 4", "exact-moves"] * 2
+    assert all(row[-1] == "0" for row in searches), "a beam found a better derivation than exact search"
+    assert [row[7].split()[0] for row in searches if row[2] == "exact-moves"] == ["0", "0"]
+    assert ": epoch " not in run(*command).stdout
+
+
+def test_exact_search_over_moves_is_timed_by_length():
+    done = run("exact_moves.py", "--speed", "--lengths", "3,6" if COMPILED else "3", "--seconds", 0)
+    rows = [line.strip("| ").split(" | ") for line in done.stdout.splitlines()[2:]]
+    assert [row[0] for row in rows][::-1][0] == "attardi-all"
+    assert all(float(cell) > 0 for row in rows for cell in row[1:])
+
+
 def test_joint_parsing_stands_beside_the_pipeline_and_models_are_kept(tmp_path):
     for part, seed in (("train", 1), ("dev", 2), ("test", 3)):
         (tmp_path / f"{part}.conllu").write_text(toy_text(8, seed=seed))

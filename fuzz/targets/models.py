@@ -18,7 +18,7 @@ from engine import ACCEPTED, SANITIZED, Broken, Case, Target
 from model_files import changed
 from mutations import STRINGS, places
 from seeds import CONLLU, TEXT, chain
-from tanglewood.decoders import JOINT_SEARCHES, MOVE_SEARCHES, SEARCHES
+from tanglewood.decoders import CHART_SEARCHES, JOINT_SEARCHES, MOVE_SEARCHES, SEARCHES
 from tanglewood.derivation import trace_model
 from tanglewood.errors import ConfigError, TanglewoodError
 from tanglewood.learners import LEARNERS
@@ -37,6 +37,7 @@ MODELS: dict[str, dict[str, Any]] = {
     BASE: {"learner": "linear", "system": "swap"},
     "covington": {"learner": "network", "system": "covington"},
     "moves": {"learner": "network", "arcs": False},
+    "triples-all": {"learner": "triples", "system": "attardi-all"},
     "mst": {"learner": "network", "search": "mst"},
     "three-step": {"learner": "linear", "system": "three-step"},
     "three-step-network": {"learner": "network", "system": "three-step"},
@@ -58,7 +59,7 @@ MODELS: dict[str, dict[str, Any]] = {
 }
 WIDE = ParseOptions(beam=4)
 WAYS = (  # of searching; each model takes some of them
-    *(ParseOptions(search=search) for search in (*MOVE_SEARCHES, *JOINT_SEARCHES)),
+    *(ParseOptions(search=search) for search in (*MOVE_SEARCHES, *CHART_SEARCHES, *JOINT_SEARCHES)),
     *(ParseOptions(search=search, show_search=True) for search in SEARCHES),
     WIDE,
     replace(WIDE, nbest=3),

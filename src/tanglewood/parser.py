@@ -17,12 +17,12 @@ from tanglewood.checks import PLAIN, Shape, Whole, check_settings
 from tanglewood.core.actions import SETTINGS as ACTION_SETTINGS
 from tanglewood.core.actions import Actions
 from tanglewood.core.beam import MOST_WIDTH
-from tanglewood.decoders import JOINT_SEARCHES, MOVE_SEARCHES, SEARCHES, check_system, make_decoder
+from tanglewood.decoders import CHART_SEARCHES, JOINT_SEARCHES, MOVE_SEARCHES, SEARCHES, check_system, make_decoder
 from tanglewood.errors import ConfigError, ModelError, TanglewoodError, given
 from tanglewood.learners import learner_class
 from tanglewood.learners.base import Model
 from tanglewood.options import OptionsByName, ParseOptions, chosen
-from tanglewood.searches import ArcWorker, JointWorker, MoveWorker, ParserWorker, learnt_with
+from tanglewood.searches import ArcWorker, ChartWorker, JointWorker, MoveWorker, ParserWorker, learnt_with
 from tanglewood.store import load_model, part_of, save_model
 from tanglewood.systems import make_system
 from tanglewood.transforms.pseudo_projective import Scheme
@@ -136,6 +136,8 @@ class Parser:
         options = self.resolved(options or ParseOptions())
         if self.graph_based:
             return ArcWorker(self, options)
+        if options.search in CHART_SEARCHES:
+            return ChartWorker(self, options)
         by_moves = options.search in ("", *MOVE_SEARCHES)
         if by_moves and not (options.confidence and self.model.capabilities.scores_arcs):
             return MoveWorker(self, options)
@@ -161,8 +163,8 @@ class Parser:
             return options
         needed = options.nbest > 1 or (options.confidence and not both) or search in ("beam", "rescore")
         width = options.beam or 1
-        if options.beam is None and able.beam and search in ("", "beam", *JOINT_SEARCHES):
-            wide = needed or options.accurate or (predicted_tags and not both)
+        if options.beam is None and able.beam and search in ("", "beam", *CHART_SEARCHES, *JOINT_SEARCHES):
+            wide = search in CHART_SEARCHES or needed or options.accurate or (predicted_tags and not both)
             width = max(able.learnt_beam, options.nbest, BEAM if wide else 1)
         if (width > 1 or needed) and not able.beam:
             raise ConfigError(
@@ -184,13 +186,19 @@ class Parser:
         able = self.model.capabilities
         known = [
             *(MOVE_SEARCHES if able.scores_moves else ()),
+            *(CHART_SEARCHES if able.exact_moves else ()),
             *(JOINT_SEARCHES if able.scores_moves and able.scores_arcs else ()),
             *(name for name, entry in SEARCHES.items() if able.scores_arcs and entry.siblings == able.scores_siblings),
         ]
         search = options.search
         if search and search not in known:
             what = f"unknown search {search!r}"
-            for searches, scored in ((MOVE_SEARCHES, "moves"), (SEARCHES, "arcs"), (JOINT_SEARCHES, "moves and arcs")):
+            for searches, scored in (
+                (MOVE_SEARCHES, "moves"),
+                (CHART_SEARCHES, "moves by three nodes"),
+                (SEARCHES, "arcs"),
+                (JOINT_SEARCHES, "moves and arcs"),
+            ):
                 if search in searches:
                     more = " and siblings" if search in SEARCHES and SEARCHES[search].siblings else ""
                     what = f"search {search!r} is for models that score {scored}{more}"
@@ -199,7 +207,10 @@ class Parser:
             check_system(search, self.model.actions.system)
         if search in SEARCHES and self.model.actions.tags:
             raise ConfigError(f"{self.model.actions.system.name} gives tags by its moves; {search} search takes none")
-        if not able.scores_arcs and (options.min_risk or options.max_length or options.show_search):
+        if search in CHART_SEARCHES and options.confidence:
+            raise ConfigError(f"{search} finds the one best derivation; confidence by moves comes from a beam")
+        limited = options.max_length or options.show_search
+        if not able.scores_arcs and (options.min_risk or (limited and search not in CHART_SEARCHES)):
             raise ConfigError(
                 "min_risk, max_length and show_search are for models that score arcs; this one is transition-based"
             )

@@ -3,7 +3,8 @@
 A network that scores moves and arcs is searched in several ways. "greedy" and "beam" follow the moves alone; "mst",
 "eisner", "exact" and "lite" decode the arcs alone (decoders/__init__.py). "vote" adds to the score of every arc how
 much of the beam (or whether the greedy tree) has it, and decodes that; "rescore" takes the tree of the beam that moves
-and arcs together find best. "mst2" and "eisner2" are for models that score arcs and siblings.
+and arcs together find best. "mst2" and "eisner2" are for models that score arcs and siblings. "exact-moves" finds the
+best of all derivations by a chart, for models whose moves are scored by what the chart knows.
 """
 
 from __future__ import annotations
@@ -278,9 +279,11 @@ class MoveWorker(ParserWorker):
         scorer = self._workspace.turn_to(index)
         if self.search is None or self.search.scorer is not scorer:
             self.search = Search(self._actions, scorer)
-            normalized = self._parser.model.capabilities.learnt_beam == 1
+            able = self._parser.model.capabilities
+            normalized = able.learnt_beam == 1 and not able.exact_moves
             if self._wide:
-                self._beam = Beam(self.search, self.options.beam or 1, normalized=normalized)
+                width = self.options.beam or 1
+                self._beam = Beam(self.search, width, normalized=normalized, weighs_labels=not able.exact_moves)
         return self.search
 
     def give_candidates(self, state: State, index: int = 0) -> None:
@@ -371,6 +374,27 @@ class MoveWorker(ParserWorker):
     def tree_of(self, state: State) -> Tree:
         """Return the tree of a state in which the parse is over."""
         return self._tree(state.word_heads(), state.word_labels())
+
+
+class ChartWorker(MoveWorker):
+    """Finds the best of all derivations by a chart; sentences beyond the limits get a beam."""
+
+    def __init__(self, parser: Searched, options: ParseOptions) -> None:
+        MoveWorker.__init__(self, parser, options)
+        self._decoder = self._actions.system.exact_moves()
+
+    def _parse(self, sentence: Sentence, index: int) -> Iterator[Sentence]:
+        n, asked = len(sentence), self.options.search
+        if n > (self.options.max_length or n) or self._decoder.memory(n) > self.options.max_memory:
+            (found,) = self._derivations(sentence, index, every=False)
+            by_beam = self._wide and n <= MOST_BEAM_WORDS
+            yield self._instead(self._parsed(sentence, found), "beam" if by_beam else "greedy", asked)
+            return
+        state = State(n)
+        decoded = self._decoder.best(self._workspace.tables(index))
+        self._search_of(index).follow(state, decoded.moves)
+        parsed = self._parsed(sentence, self._derivation(state, decoded.value))
+        yield self._shown(parsed, f", proof: {decoded.proof}")
 
 
 class Derivation(NamedTuple):

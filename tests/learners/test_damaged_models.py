@@ -25,6 +25,7 @@ KINDS = {
     "linear": {"learner": "linear"},
     "linear with a beam": {"learner": "linear", "settings": {"train_beam": 2}},
     "network": {},
+    "triples": {"learner": "triples"},
     "arcs": {"learner": "arcs"},
     "siblings": {"learner": "arcs", "search": "mst2"},
     "svm": {"learner": "svm"},

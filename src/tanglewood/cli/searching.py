@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tanglewood.decoders import JOINT_SEARCHES, MOST_MEMORY, MOVE_SEARCHES, SEARCHES, search_help
+from tanglewood.decoders import CHART_SEARCHES, JOINT_SEARCHES, MOST_MEMORY, MOVE_SEARCHES, SEARCHES, search_help
 from tanglewood.options import SENTENCES, ParseOptions
 
 if TYPE_CHECKING:
@@ -31,8 +31,9 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--search",
-        choices=(*MOVE_SEARCHES, *JOINT_SEARCHES, *SEARCHES),
-        help=search_help() + ". Models that score moves alone take the first two, graph-based ones those from exact "
+        choices=(*MOVE_SEARCHES, *CHART_SEARCHES, *JOINT_SEARCHES, *SEARCHES),
+        help=search_help() + ". Models that score moves alone take the first two, those of the "
+        "triples learner the third, too, graph-based ones those from exact "
         "to eisner or, if they score siblings, the last two, and networks all but these that their system has "
         "(default: vote; for graph-based models as in training; by moves alone beam with a pipeline, else greedy)",
     )

@@ -12,7 +12,7 @@ cdef class Beam:
     cdef int[::1] pool, next_pool, done
     cdef double[::1] scores
     cdef int n_candidates
-    cdef bint normalized
+    cdef bint normalized, weighs_labels
     cdef double[::1] candidate_scores
     cdef int[::1] candidate_items, candidate_moves, candidate_labels
     cdef void _offer(self, double score, int item, int move, int label) noexcept nogil

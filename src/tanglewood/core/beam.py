@@ -28,16 +28,18 @@ LABELS = 2  # how many of the best labels of an arc are followed
 class Beam:
     """Keeps the best ``width`` partial derivations; finished ones wait for the rest.
 
-    Scores are ``normalized`` to log-probabilities in each state, or else added up as they are.
+    Scores are ``normalized`` to log-probabilities in each state, or else added up as they are. Unless it
+    ``weighs_labels``, moves carry their best labels, whose scores do not count.
     """
 
-    def __init__(self, search: Search, width: int, *, normalized: bool = True) -> None:
+    def __init__(self, search: Search, width: int, *, normalized: bool = True, weighs_labels: bool = True) -> None:
         if not 1 <= width <= MOST_WIDTH:
             what = "holds nothing" if width < 1 else "is too wide"
             raise ConfigError(f"a beam of width {width} {what}; it should be from 1 to {MOST_WIDTH}")
         self.search = search
         self.width = width
         self.normalized = normalized
+        self.weighs_labels = weighs_labels
         self.pool = self.next_pool = array("i")
         self.size = self.n_candidates = 0
         self.scores = array("d", bytes(8 * width))
@@ -103,7 +105,8 @@ class Beam:
             score = self.scores[item] + self.search.move_scores[move] - total
             if not self.search.system.labelled[move]:
                 self._offer(score, item, move, -1)
-            elif not self.normalized or score > self._threshold():  # a log-probability cannot raise the score
+            elif (self.weighs_labels and not self.normalized) or score > self._threshold():
+                # A log-probability cannot raise the score.
                 if legal == 1 and not self.search.actions._is_root_arc(s, move):
                     self.search._score_moves(s, self.search.spare_scores)
                 self._label(s, item, move, score)
@@ -120,13 +123,15 @@ class Beam:
             # As in greedy search: the arc is made without a label.
             self._offer(score, item, move, -1)
             return
-        total = self._log_total(self.search.label_scores, self.search.n_labels)
-        for _ in range(LABELS):
+        total = self._log_total(self.search.label_scores, self.search.n_labels) if self.weighs_labels else 0.0
+        for _ in range(LABELS if self.weighs_labels else 1):
             best = 0
             for label in range(self.search.n_labels):
                 if self.search.label_scores[label] > self.search.label_scores[best]:
                     best = label
-            if self.search.label_scores[best] > -1e29:
+            if not self.weighs_labels:
+                self._offer(score, item, move, best)
+            elif self.search.label_scores[best] > -1e29:
                 self._offer(score + self.search.label_scores[best] - total, item, move, best)
             self.search.label_scores[best] = -1e30
 

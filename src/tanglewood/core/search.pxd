@@ -1,3 +1,4 @@
+cimport cython
 from tanglewood.core.actions cimport Actions
 from tanglewood.core.state cimport State
 from tanglewood.core.system cimport TransitionSystem
@@ -23,5 +24,7 @@ cdef class Search:
     cdef int _choose(self, State s) noexcept nogil
     cdef void _greedy(self, State s) noexcept nogil
     cpdef greedy(self, State s)
+    @cython.locals(n=int, i=int, label=int)
+    cpdef follow(self, State s, int[::1] moves)
     cpdef choose(self, State s)
     cpdef weigh(self, State s)

@@ -104,6 +104,17 @@ class Search:
             self.system._start(s)
             self._greedy(s)
 
+    def follow(self, s: State, moves: array[int]) -> None:
+        """Parse one sentence from its initial configuration by these moves, each with its best label."""
+        n = len(moves)
+        with cython.nogil:
+            s._clear()
+            self.system._start(s)
+            for i in range(n):
+                label = self._best_label(s, moves[i], False) if self.system.labelled[moves[i]] else -1
+                self._take(s, moves[i], label)
+            self.system._finish(s)
+
     def choose(self, s: State) -> tuple[int, int]:
         """Return the move and the label (or -1) that greedy search takes in a state that is not final."""
         move = self._choose(s)

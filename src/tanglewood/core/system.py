@@ -194,6 +194,13 @@ class TransitionSystem:
         """Return an upper bound on the number of moves for n words."""
         raise NotImplementedError
 
+    def exact_moves(self) -> Any:  # noqa: ANN401 - a decoder, which this room does not know
+        """Return the decoder of the best derivation by scores of moves (decoders/exact_moves.py), if there is one."""
+        raise ConfigError(
+            f"there is no exact search over the moves of {self.name}; `tanglewood info --json` says which systems have "
+            "one: their exact_searches name exact-moves"
+        )
+
     # Pieces that rules share. ---------------------------------------------------------------------------------
 
     def _take(self, s: State, move: int, label: int) -> None:

@@ -19,6 +19,9 @@ MOVE_SEARCHES = {  # of models that score moves
     "greedy": "the best move in every configuration",
     "beam": "the best derivation in a beam",
 }
+CHART_SEARCHES = {  # of models whose moves are scored by three nodes
+    "exact-moves": "the best of all derivations by the scores of moves, with the triples learner",
+}
 JOINT_SEARCHES = {  # of models that score moves and arcs
     "vote": "the best tree by the scores of arcs and the trees that moves find",
     "rescore": "the tree of the beam that moves and arcs together find best",
@@ -89,7 +92,7 @@ def search_help(*, over_arcs: bool = False) -> str:
     """Say in one line what each search finds, or each search over arcs."""
     known = {name: entry.help for name, entry in SEARCHES.items()}
     if not over_arcs:
-        known = {**MOVE_SEARCHES, **JOINT_SEARCHES, **known}
+        known = {**MOVE_SEARCHES, **CHART_SEARCHES, **JOINT_SEARCHES, **known}
     return "; ".join(f"{name}: {text}" for name, text in known.items())
 
 

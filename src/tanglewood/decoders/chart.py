@@ -91,7 +91,12 @@ class Chart:
     def load(self, scores: Scores) -> None:
         """Take the scores of a sentence, which must have passed `words_in`."""
         table: memoryview[float] = memoryview(scores)
-        n = len(table) - 1
+        self._make_room(len(table) - 1)
+        if not self._read(table):
+            raise ConfigError("arc scores must be numbers or -inf; there is a NaN or +inf among them")
+
+    def _make_room(self, n: int) -> None:
+        """Allocate what a sentence of n words needs."""
         if n > MOST_WORDS or self.size(n) >= 2**31 - 2 * padded(1):
             raise ConfigError(f"a sentence of {n} words is too long for this chart: {self.memory(n):,} bytes")
         size = self.size(n)
@@ -110,8 +115,6 @@ class Chart:
             self.heads = array("i", bytes(4 * (n + 1)))
             self.moves = array("i", bytes(4 * (2 * n + 1)))
             self._plan(n)
-        if not self._read(table):
-            raise ConfigError("arc scores must be numbers or -inf; there is a NaN or +inf among them")
 
     def _read(self, scores: memoryview[float]) -> bool:
         """Copy the scores by head and by modifier, with -inf for what is not an arc; return whether they are valid."""

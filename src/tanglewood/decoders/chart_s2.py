@@ -29,7 +29,7 @@ from tanglewood.decoders.chart import Chart, block_sums, node_at
 from tanglewood.decoders.maxplus import maximum, padded, pairs, product, row_product
 
 MINUS = float("-inf")
-B0_S0, B0_S1, B0_S2 = 0, 1, 2
+B0_S0, B0_S2 = 0, 2
 S0_S1, S0_S2 = 4, 5
 S1_S0, S1_S2 = 6, 8
 S2_S0 = 9
@@ -40,14 +40,14 @@ class ChartS2(Chart):
 
     def __init__(self, inventory: list[tuple[int, int]], single_root: bool) -> None:
         Chart.__init__(self, inventory, single_root)
-        self.takes_s2 = any(modifier == 2 for _, modifier in inventory)
+        self.takes_s2 = self.keeps_hooks = any(modifier == 2 for _, modifier in inventory)
 
     def items(self, n: int) -> int:
         """Return how many places the items D, X and Z take."""
         if not self.takes_s2:
             return block_sums(n, 2)[n + 2]
         block = block_sums(n, 1)
-        hooks = sum((n - k + 2) * block[k] for k in range(2, n + 1))
+        hooks = sum((n - k + 2) * block[k] for k in range(2, n + 1)) if self.keeps_hooks else 0
         return block_sums(n, 2)[n + 2] + block_sums(n, 3)[n + 2] + hooks
 
     def size(self, n: int) -> int:
@@ -69,7 +69,7 @@ class ChartS2(Chart):
                 self.first_x[j] = place
                 place += self.first[j]
             self.first_x[n + 2] = place
-            for k in range(2, n + 1):
+            for k in range(2, n + 1 if self.keeps_hooks else 0):
                 self.first_z[k] = place
                 place += (n - k + 2) * self.block[k]
         self.merged = place
@@ -121,9 +121,14 @@ class ChartS2(Chart):
                 if self.takes_s2:
                     self._join_s2(j, h3)
             self._close(j)
-            if self.takes_s2 and j <= self.n:
-                for t in range(1, j):
-                    self._hook(t, j)
+            if j <= self.n:
+                self._end_step(j)
+
+    def _end_step(self, j: int) -> None:
+        """Prepare the items with j in front for being first premises."""
+        if self.takes_s2:
+            for t in range(1, j):
+                self._hook(t, j)
 
     def _gather(self, j: int, h3: int) -> None:
         """Gather Y[k,h4,h5], h3 being 0, at ((h5-1) (width+1) + h4) width + k-1; h4 = h3 also as h4 = h5."""
@@ -139,9 +144,14 @@ class ChartS2(Chart):
                     value = self.arena[place + k * (k - 1) // 2] if self.takes_s2 else MINUS
                     self.arena[start + (h4 - h3) * self.width + k - h3 - 1] = value
 
-    def _weights(self, row: int, h3: int, reduced: int, modifier_place: int, score: float) -> None:
-        """Write row `row` of q: for every h2 < h3 the best score of reducing a node, whose head may be h2."""
+    def _weights(self, row: int, h3: int, modifier_place: int, s1: int, s0: int, j: int) -> None:
+        """Write row `row` of q: for every h2 < h3 as s2 the best score of reducing s0 (place 0) or s1 (place 1)."""
         self.a2[row] = self.q + row * self.stride
+        reduced = s0 if modifier_place == 0 else s1
+        score = max(
+            self._score(S1_S0, s1, s0) if modifier_place == 0 else self._score(S0_S1, s0, s1),
+            self._score(B0_S0 + modifier_place, j, reduced),
+        )
         by_s2 = self.on[S2_S0 + modifier_place]
         for h2 in range(h3):
             self.arena[self.a2[row] + h2] = max(
@@ -157,7 +167,7 @@ class ChartS2(Chart):
         # t = h3: s0 is reduced. Columns k and terms h5 run downwards from j - 1.
         for term in range(width):
             h5 = j - 1 - term
-            self._weights(term, h3, h5, 0, max(self._score(S1_S0, h3, h5), self._score(B0_S0, j, h5)))
+            self._weights(term, h3, 0, h3, h5, j)
             self.out2[term] = self.w + (width - 1 - term) * step
         place = self.y + (width - 1) * (width + 1) * width + width - 1
         product(self.arena, self.a2, self.out2, place, -(width + 1) * width, -1, width, 0, padded(h3), 1, 1, -1, 0)
@@ -167,7 +177,7 @@ class ChartS2(Chart):
             # s0 is reduced, t stays as h4: columns k upwards, terms h5 upwards from t + 1.
             for term in range(j - 1 - t):
                 h5 = t + 1 + term
-                self._weights(term, h3, h5, 0, max(self._score(S1_S0, t, h5), self._score(B0_S0, j, h5)))
+                self._weights(term, h3, 0, t, h5, j)
             if t < j - 1:
                 place = self.y + ((t - h3) * (width + 1) + t - h3) * width
                 product(
@@ -188,7 +198,7 @@ class ChartS2(Chart):
             # s1 is reduced, t stays as h5: columns k downwards from t, terms h4 = h3, then downwards from t - 1.
             for term in range(t - h3):
                 h4 = h3 if term == 0 else t - term
-                self._weights(term, h3, h4, 1, max(self._score(S0_S1, t, h4), self._score(B0_S1, j, h4)))
+                self._weights(term, h3, 1, h4, t, j)
                 self.out2[term] = self.w + (t - h3 - 1 - term) * step + (t - h3) * self.stride
             place = self.y + ((t - h3 - 1) * (width + 1) + t - h3) * width + t - h3 - 1
             product(self.arena, self.a2, self.out2, place, -width, -1, t - h3, 0, padded(h3), 1, 1, -1, 0)

@@ -18,12 +18,19 @@ class LearnerEntry(NamedTuple):
     scores_arcs: bool = False  # if it scores no moves, or is told not to, its models are graph-based
     scores_siblings: bool = False  # whether it can also learn scores of siblings, for second-order searches
     beam: bool = True  # whether its models can be searched with a beam
+    system: str = "swap"  # the one that it learns if none is asked for
     student: str = ""  # module of the learner that learns from other models (Learner, Options), if there is one
 
 
 LEARNERS = {
     "network": LearnerEntry(
         "network.learner", "Network", "a small neural network", scores_arcs=True, student="network.student"
+    ),
+    "triples": LearnerEntry(
+        "network.triple_learner",
+        "Triple",
+        "a network whose moves see three nodes, for exact search over moves",
+        system="attardi-alls0s1",
     ),
     "linear": LearnerEntry("linear.learner", "Linear", "hashed feature templates; no matrix library"),
     "arcs": LearnerEntry(

@@ -66,6 +66,7 @@ class Capabilities:
     scores_arcs: bool = False
     scores_siblings: bool = False  # beside arcs: then only searches that know of them find the best tree
     beam: bool = True  # whether its scores of moves may be added up; else the search is greedy
+    exact_moves: bool = False  # whether moves are scored by three nodes, as a chart needs it, and added up as they are
     learnt_beam: int = 1  # width of the beam it was trained with: from 2 on, scores are added up as they are
     calibrated: bool = False  # whether it has a temperature that turns its arc scores into log-probabilities
     stacked: bool = False  # whether it needs the trees of a stacked parser

@@ -15,6 +15,7 @@ from tanglewood.core.oracle import GreedyOracle
 from tanglewood.core.state import State
 from tanglewood.core.system import Move, Option, TransitionSystem, arc_move, options_of
 from tanglewood.decoders.exact import ExactDecoder
+from tanglewood.decoders.exact_moves import ExactMoves
 from tanglewood.errors import ConfigError, UndecidedError
 from tanglewood.systems.attardi_oracle import DynamicOracle
 
@@ -259,6 +260,10 @@ class Attardi(TransitionSystem):
         """
         return ExactDecoder(self.inventory, single_root=self.single_root, lite=lite)
 
+    def exact_moves(self) -> ExactMoves:
+        """Return a decoder for the best derivation by scores of moves, for inventories with s1>s0, s0>s1 and b0>s0."""
+        return ExactMoves(self.inventory, single_root=self.single_root)
+
 
 class AttardiAllDeg1(Attardi):
     """Variant 1 of Shi & Lee 2018: all reduces between neighbours."""
@@ -267,6 +272,7 @@ class AttardiAllDeg1(Attardi):
     covers = "those of attardi and more, by reduces between any two neighbours"
     paper = "Shi & Lee 2018, ALLDEG1"
     options = DEGREE
+    exact_searches = ("exact", "exact-moves")
 
     def _inventory(self, degree: int) -> set[Reduce]:
         return alldeg1_reduces(degree)
@@ -279,6 +285,7 @@ class AttardiAll(Attardi):
     covers = "those of the other three and more, by all reduces of degree 2 and from the buffer"
     paper = "Shi & Lee 2018, ALL"
     options = DEGREE
+    exact_searches = ("exact", "exact-moves")
 
     def _inventory(self, degree: int) -> set[Reduce]:
         return all_reduces(degree)
@@ -291,7 +298,7 @@ class AttardiAllS0S1(Attardi):
     covers = "those of attardi-all that need no reduce of s2"
     paper = "Shi & Lee 2018, ALLs0s1"
     options = DEGREE
-    exact_searches = ("exact", "lite")
+    exact_searches = ("exact", "lite", "exact-moves")
 
     def _inventory(self, degree: int) -> set[Reduce]:
         return alls0s1_reduces(degree)

@@ -125,7 +125,7 @@ class Config:
                 raise ConfigError(f"{name}={getattr(self, name)!r} is for learners that score arcs, not for {learner}")
         if self.beam > 1 and not entry.beam:
             raise ConfigError(f"an {learner} model counts votes, which do not add up to probabilities: no beam")
-        return replace(self, learner=learner, system=self.system or "swap")
+        return replace(self, learner=learner, system=self.system or entry.system)
 
     def _with_siblings(self, settings: Mapping[str, Any], learner: str) -> Mapping[str, Any]:
         """Return the settings, which say that siblings are scored where the search is a second-order one."""

@@ -21,6 +21,7 @@ from tanglewood.learners.base import Example, Learner, Model, StackedTree
 from tanglewood.learners.tag_candidates import Tagging, tags_to_give
 from tanglewood.measure.scores import evaluate
 from tanglewood.ml.words import OPTIONAL, Columns, words_of
+from tanglewood.options import ParseOptions
 from tanglewood.parser import Parser, naming_model
 from tanglewood.searches import stacked_tree, stacked_trees
 from tanglewood.store import load_model, part_of, save_model
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 RARE_ARCS = 50  # fewer non-projective arcs than this are hard to learn
 CALIBRATED_ON = 500  # sentences of dev, most, on which models of arcs are calibrated
+MOST_EXACT_WORDS = 40  # of a sentence of dev that is searched exactly by moves; a beam is good enough for the others
 TRAINING_BYTES = 64 << 20  # for a sentence whose chart takes more, learn from the best of all trees instead
 RARE_LABEL = 5  # likewise, occurrences of a decorated label
 
@@ -240,7 +242,7 @@ class Training:
             scores = None
             is_best = True
             if self.dev:
-                parsed = parser.parse_all(self.dev, beam=self.config.dev_beam, threads=threads)
+                parsed = self.parse_dev(parser, threads)
                 scores = evaluate(self.dev, parsed)
                 is_best = self.best is None or scores.las > self.best[0]
             if is_best:
@@ -256,6 +258,16 @@ class Training:
                 self.best_parser()
             seconds = time.perf_counter() - began
             yield Progress(self.epoch, self.options.epochs, loss, seconds, scores, is_best, self.best[1])
+
+    def parse_dev(self, parser: Parser, threads: int) -> Iterator[Sentence]:
+        """Yield dev as it is parsed to judge an epoch: as in training or, if its moves are made for it, exactly.
+
+        A model that has learnt only single moves so far may be the best greedily, and poor with any wider search.
+        """
+        options = ParseOptions(beam=self.config.dev_beam)
+        if parser.model.capabilities.exact_moves:
+            options = replace(options, search="exact-moves", max_length=MOST_EXACT_WORDS)
+        yield from parser.parse_all(self.dev, options, threads=threads)
 
     def best_parser(self) -> Parser:
         """Return the best parser so far, calibrated on dev; without a dev set the last one."""

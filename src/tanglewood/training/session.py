@@ -122,7 +122,7 @@ class Session:
         """Return in words how well the best parser finds the crossing arcs of dev."""
         assert self.training is not None
         dev = self.training.dev
-        parsed = self.training.best_parser().parse_all(dev, beam=self.training.config.dev_beam, threads=self.processes)
+        parsed = self.training.parse_dev(self.training.best_parser(), self.processes)
         found = evaluate(dev, parsed).as_dict()
         gold, predicted = found["nonprojective_gold"], found["nonprojective_predicted"]
         precision, recall = (_percent(found[f"nonprojective_{score}"]) for score in ("precision", "recall"))

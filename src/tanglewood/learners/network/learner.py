@@ -10,7 +10,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -50,7 +50,7 @@ from tanglewood.ml.encoder import (
     unknown_chances,
     unpacked,
 )
-from tanglewood.ml.kernels import kernels_for
+from tanglewood.ml.kernels import Kernels, kernels_for
 from tanglewood.ml.knowledge import Knowledge
 from tanglewood.ml.lexicon import taken_out
 from tanglewood.ml.products import products_with
@@ -175,7 +175,7 @@ class NetworkWorkspace:
         self.temperature = model.temperature
         if OUTPUT in model.parameters:
             self._slots = products_with(model.parameters[OUTPUT], kernels)
-            self._core = NetworkCore(model.parameters, model.actions, kernels)
+            self._core = model.core(kernels)
             self._page = np.zeros((0, model.parameters[OUTPUT].shape[1]), np.float32)
         if WORDS in model.parameters:
             self._arc_words = products_with(model.parameters[WORDS], kernels)
@@ -215,8 +215,9 @@ class NetworkWorkspace:
         begin, end = self._offsets[index : index + 2]
         if begin < self._page_begin or end > self._page_end:
             self._turn_page(begin, end)
+        core: MoveScorer = self._core
         self._core.use(self._page, begin - self._page_begin)
-        return self._core
+        return core
 
     def _turn_page(self, begin: int, least: int) -> None:
         """Compute the products with the slots of the nodes of whole sentences, at least from ``begin`` to ``least``."""
@@ -245,6 +246,12 @@ class NetworkModel:
         self.parameters = parameters
         self.temperature = temperature
         self.calibrated = calibrated
+
+    new_parameters = staticmethod(new_parameters)
+
+    def core(self, kernels: Kernels) -> Any:  # noqa: ANN401 - a MoveScorer with `use`
+        """Return a scorer of moves."""
+        return NetworkCore(self.parameters, self.actions, kernels)
 
     @property
     def capabilities(self) -> Capabilities:
@@ -296,15 +303,18 @@ class NetworkModel:
         contextual = Contextual.load(settings["contextual"]) if "contextual" in settings else None
         vocabulary = Vocabulary.load(settings["vocabulary"], EMBEDDED, EXTRA, lexicon, contextual)
         word, lstm, layers = sizes_in(arrays)
-        hidden = len(arrays.get("hidden.bias", b"?")) if moves else 0
+        hidden = (getattr(arrays.get("hidden.bias"), "shape", None) or (1,))[-1] if moves else 0
         sizes = Sizes(word=word, lstm=lstm, layers=layers, hidden=hidden, arcs=arcs)
-        check_arrays(arrays, packed_arrays(new_parameters(sizes, vocabulary, actions, Shapes())))
+        check_arrays(arrays, packed_arrays(cls.new_parameters(sizes, vocabulary, actions, Shapes())))
         calibration = {name: settings[name] for name in CALIBRATION} if arcs else {}
         return cls(actions, vocabulary, unpacked(arrays), **calibration)
 
 
 class NetworkLearner:
     """Learns a network, one epoch at a time, also from the states that its own errors lead to."""
+
+    model_class: ClassVar[type[NetworkModel]] = NetworkModel
+    kernel: ClassVar[tuple[str, ...]] = KERNEL
 
     def __init__(
         self,
@@ -320,7 +330,7 @@ class NetworkLearner:
         self._rng = np.random.default_rng(seed)
         usual = Sizes(layers=options.layers)
         sizes = replace(usual, arcs=options.arcs, hidden=usual.hidden if options.moves else 0)
-        self._parameters = new_parameters(sizes, vocabulary, actions, self._rng)
+        self._parameters = self.model_class.new_parameters(sizes, vocabulary, actions, self._rng)
         if knowledge is not None:
             knowledge.give_to(self._parameters, vocabulary)
         self._sparse = tuple(f"{EMBED}{feature}" for feature in vocabulary.numbers)
@@ -417,7 +427,7 @@ class NetworkLearner:
             self._follow(trainer, example, oracle, offset)
         n_words = np.float32(sum(len(example.words) for example in examples))
         d_rows /= n_words
-        for name in KERNEL:
+        for name in self.kernel:
             self._gradients[name] /= n_words
         return d_rows
 
@@ -451,7 +461,7 @@ class NetworkLearner:
         if self._moves is not None:
             counts = np.asarray(self._moves.move_counts) + 1
             averaged["move.bias"] -= (self.options.favour_rare * np.log(counts / counts.sum())).astype(np.float32)
-        return NetworkModel(self.actions, self.vocabulary, averaged)
+        return self.model_class(self.actions, self.vocabulary, averaged)
 
     def state(self) -> tuple[Mapping[str, Any], dict[str, Any]]:
         """Return everything that learning depends on."""
