@@ -188,3 +188,29 @@ def test_a_corpus_is_made_once_and_parsed_by_every_engine(tmp_path):
     rows = [line.strip("| ").split(" | ") for line in done.stdout.splitlines()]
     assert [row[0] for row in rows] == ["engine", "---", "1", "2"]
     assert rows[2][4] == "1.00"
+
+
+def test_models_are_made_of_free_treebanks_only(tmp_path):
+    texts = {
+        "Free-One": "Licensed under CC BY-SA 4.0.",
+        "Bound-Two": "Creative Commons Attribution-NonCommercial-\nShareAlike 2.5",
+        "Odd-Three": "Ask us.",
+        "Free-Four": "The MIT License",
+    }
+    for name, text in texts.items():
+        (tmp_path / "in" / name).mkdir(parents=True)
+        (tmp_path / "in" / name / "LICENSE.txt").write_text(text)
+        for part in ("train", "dev"):
+            if name != "Free-Four":
+                (tmp_path / "in" / name / f"{part}.conllu").write_text(toy_text(8))
+    told = run("models.py", tmp_path / "in", "--list").stderr.splitlines()
+    assert told == [
+        "Bound-Two is left out: its licence says 'NonCommercial'",
+        "Free-Four is left out: it has no train.conllu",
+        "Odd-Three is left out: its licence cannot be told; --licence NAME=LICENCE says what it is",
+        "Free-One: CC-BY-SA-4.0",
+    ]
+    command = ["models.py", tmp_path / "in", "-o", tmp_path / "out", "--work", tmp_path / "work"]
+    done = run(*command, "--train", "--learner linear --epochs 1 --set folds=2")
+    assert done.stdout.strip().endswith("tanglewood_model_free_one-1.0-py3-none-any.whl")
+    assert "training free-one" not in run(*command).stderr  # it is kept

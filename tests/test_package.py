@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -30,3 +31,9 @@ def test_importing_costs_nothing():
     code = "import sys, tanglewood; print([m for m in sys.modules if m.startswith('tanglewood.') or m == 'numpy'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_the_citation_names_this_version():
+    text = (Path(__file__).resolve().parents[1] / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {tanglewood.__version__}\n" in text
+    assert "\ncff-version: 1.2.0\n" in f"\n{text}"

@@ -256,9 +256,20 @@ def writing(target: Source, *, packed: bool = True) -> Iterator[BinaryIO]:
             with path.open("wb") as special:  # such as /dev/null, which must not be replaced
                 yield special
             return
+        check_folder_of(path)
         path = path.resolve()  # a link stays a link
         with _replacing(path) as raw, _compressed(raw, path.suffix if packed else "") as out:
             yield out
+
+
+def check_folder_of(target: str | os.PathLike[str]) -> None:
+    """Raise an error that names the folder if a file is to be written into one that is not there."""
+    folder = Path(target).parent
+    if folder.is_dir():
+        folder = Path(target).resolve().parent  # where a link leads
+    if not folder.is_dir():
+        what = f"{folder} is not a folder" if folder.exists() else f"there is no folder {folder}"
+        raise FileNotFoundError(errno.ENOENT, f"{what}; it should be made first", os.fspath(target))
 
 
 @contextmanager

@@ -35,6 +35,8 @@ class ParseOptions:
     ``contextual`` names a file of a large encoder's vectors (`tanglewood embed`), or the encoder, for models that have
     learnt from some.
 
+    With ``keep_heads`` words that have a head, or a label, keep it, and only "_" is filled in: for searches over arcs.
+
     With ``reproducible`` a network computes the same bits on every machine, a little more slowly (arithmetic.py).
     """
 
@@ -49,6 +51,7 @@ class ParseOptions:
     show_search: bool = False
     sentences: str = "model"
     contextual: str = ""
+    keep_heads: bool = False
     reproducible: bool = False
 
     def __post_init__(self) -> None:
@@ -79,6 +82,7 @@ class OptionsByName(TypedDict, total=False):
     show_search: bool
     sentences: str
     contextual: str
+    keep_heads: bool
     reproducible: bool
 
 

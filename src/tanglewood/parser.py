@@ -207,6 +207,8 @@ class Parser:
             check_system(search, self.model.actions.system)
         if search in SEARCHES and self.model.actions.tags:
             raise ConfigError(f"{self.model.actions.system.name} gives tags by its moves; {search} search takes none")
+        if options.keep_heads:
+            self._check_keeping(options)
         if search in CHART_SEARCHES and options.confidence:
             raise ConfigError(f"{search} finds the one best derivation; confidence by moves comes from a beam")
         limited = options.max_length or options.show_search
@@ -219,6 +221,23 @@ class Parser:
             raise ConfigError(f"min_risk goes with a search over arcs: {', '.join(over_arcs)}")
         if able.scores_siblings and (options.min_risk or options.confidence):
             raise ConfigError("this model scores siblings: there are no sums over trees, no confidence and no min_risk")
+
+    def _check_keeping(self, options: ParseOptions) -> None:
+        """Raise ConfigError if heads that are given cannot be kept: only a search over arcs can leave others out."""
+        if not self.model.capabilities.scores_arcs:
+            raise ConfigError(
+                "keep_heads needs a model that scores arcs, as those of train do by default: this one scores "
+                "moves alone, and a move that fits may make it impossible to reach a head that is given"
+            )
+        if self.scheme is not None:
+            raise ConfigError(
+                "keep_heads does not go with a pseudo-projective model, whose arcs are moved after the search"
+            )
+        if options.search in (*MOVE_SEARCHES, "rescore") or options.nbest > 1:
+            asked = options.search or "n-best"
+            raise ConfigError(
+                f"keep_heads is for searches over arcs, such as vote and mst; {asked} search follows moves"
+            )
 
     def save(self, path: str | Path) -> None:
         """Write the parser to one file, including a stacked one; the same parser gives the same bytes."""

@@ -18,6 +18,7 @@ from tanglewood.errors import ArgumentError, ConfigError, ModelError, given
 from tanglewood.ml.lexicon import without_lexicon
 from tanglewood.ml.threads import keep_one_matrix_thread
 from tanglewood.options import OptionsByName, ParseOptions, chosen
+from tanglewood.packages.installed import model_file
 from tanglewood.parser import Parser, naming_model
 from tanglewood.run.processes import checked, in_order
 from tanglewood.store import Contents, Origin, dump_model, parse_model, part_of, read_model, save_model
@@ -372,9 +373,12 @@ class Pipeline:
 
     @classmethod
     def load(cls, path: str | Path | None = None) -> Pipeline:
-        """Read a model, by default the English one that comes with tanglewood; nothing in the file is executed."""
-        if path is not None:
-            return cls._of(read_model(path))
+        """Read a model: a file, or an installed one by its name; by default the English one that comes with tanglewood.
+
+        Nothing in the file is executed.
+        """
+        if path is not None and path != BUNDLED.removesuffix(".tw"):
+            return cls._of(read_model(model_file(path)))
         with as_file(bundled_model()) as file:
             contents = read_model(file)
         return cls._of(contents._replace(origin=Origin(BUNDLED, None, contents.checksum)))
@@ -423,7 +427,10 @@ def _check_iterable(value: object, expected: str, hint: str = "") -> None:
 
 
 def load(path: str | Path | None = None) -> Pipeline:
-    """Read a model, by default the English one that comes with tanglewood; nothing in the file is executed."""
+    """Read a model: a file, or an installed one by its name; by default the English one that comes with tanglewood.
+
+    Nothing in the file is executed.
+    """
     return Pipeline.load(path)
 
 

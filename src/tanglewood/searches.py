@@ -22,8 +22,9 @@ from tanglewood.core.state import State
 from tanglewood.decoders import MOST_MEMORY, MOVE_SEARCHES, SEARCHES, make_decoder, make_summing_decoder
 from tanglewood.decoders.base import Decoder, Scores, Siblings, score_table, words_in
 from tanglewood.decoders.crossing import CautiousDecoder
+from tanglewood.decoders.kept import kept_heads, kept_problem, too_long_to_keep, with_heads, with_labels_of
 from tanglewood.decoders.limits import MOST_ARC_WORDS, table_memory, too_long
-from tanglewood.errors import ConfigError, LimitError
+from tanglewood.errors import ConfigError, LocatedError
 from tanglewood.learners.base import ArcScores, Model, StackedTree, TreeVote
 from tanglewood.learners.calibration import at_temperature
 from tanglewood.learners.tag_candidates import Tagging
@@ -42,6 +43,7 @@ CROSSING_GAIN = 1.0  # what each crossing arc must add to the score of a tree th
 # words it does half as many in a second as of 50, of 2,000 a quarter. Greedy search copies nothing. Text without full
 # stops comes in sentences of 1,000 words.
 MOST_BEAM_WORDS = 500
+BY_HEADS = "heads"  # the proof of a tree that has the heads that were given, but is not of the kind searched for
 
 
 class Searcher(Protocol):
@@ -100,9 +102,13 @@ class ParserWorker:
         self._encode(sentences)
         return [list(self._parse(sentence, index)) for index, sentence in enumerate(sentences)]
 
-    def problem(self, sentence: Sentence) -> LimitError | None:
+    def problem(self, sentence: Sentence) -> LocatedError | None:
         """Return what keeps a sentence from being parsed, before anything is done with it."""
-        return None
+        single_root = self._actions.system.single_root
+        return kept_problem(sentence, single_root=single_root) if self.options.keep_heads else None
+
+    def _kept(self, sentence: Sentence) -> Sequence[int] | None:
+        return kept_heads(sentence) if self.options.keep_heads else None
 
     def nbest(self, sentence: Sentence) -> list[tuple[Tree, float]]:
         """Return the best trees of a sentence, each with the logarithm of its probability."""
@@ -128,6 +134,8 @@ class ParserWorker:
             parsed = with_confidence(parsed, found.marginals)
         if found.proof == "fallback":
             return self._instead(parsed, "mst", asked)
+        if found.proof == BY_HEADS:
+            return parsed.with_comments([f"# search = mst instead of {asked}: it finds no tree with the heads given"])
         return self._shown(parsed, f", proof: {found.proof}", asked)
 
     def _shown(self, parsed: Sentence, more: str = "", search: str = "") -> Sentence:
@@ -135,6 +143,10 @@ class ParserWorker:
         if not self.options.show_search:
             return parsed
         return parsed.with_comments([f"# search = {search or self.options.search}{more}"])
+
+    def _with_tree(self, sentence: Sentence, tree: Tree) -> Sentence:
+        """Return a sentence with its tree; labels that it has stay, if they are to be kept."""
+        return sentence.with_tree(with_labels_of(sentence, tree) if self.options.keep_heads else tree)
 
     def _tree(self, heads: Sequence[int], numbers: Sequence[int]) -> Tree:
         """Make a tree of the heads and label numbers of words."""
@@ -149,8 +161,10 @@ class ArcWorker(ParserWorker):
         ParserWorker.__init__(self, parser, options)
         self._decoding = Decoding(parser, options, options.search or parser.description["search"])
 
-    def problem(self, sentence: Sentence) -> LimitError | None:
+    def problem(self, sentence: Sentence) -> LocatedError | None:
         """Return the error if the tables of a sentence would need too much memory, even for the best of all trees."""
+        if problem := ParserWorker.problem(self, sentence):
+            return problem
         allowed = max(self.options.max_memory, MOST_MEMORY)  # below that a search falls back on the best of all trees
         needed = self._decoding.memory(len(sentence))
         if needed <= allowed:
@@ -173,8 +187,9 @@ class ArcWorker(ParserWorker):
         siblings = None
         if self._parser.model.capabilities.scores_siblings and self._decoding.fits(len(sentence)):
             siblings = self._workspace.score_siblings(index)
-        found = self._decoding.decode(arcs.scores, self._workspace.temperature, siblings=siblings)
-        parsed = sentence.with_tree(self._tree(found.heads, arcs.best_labels(found.heads)))
+        kept = self._kept(sentence)
+        found = self._decoding.decode(arcs.scores, self._workspace.temperature, siblings=siblings, kept=kept)
+        parsed = self._with_tree(sentence, self._tree(found.heads, arcs.best_labels(found.heads)))
         yield self._described(parsed, self._decoding, found)
 
 
@@ -196,6 +211,8 @@ class Decoding:
         system = parser.model.actions.system
         self._decoder: Decoder = make_decoder(search, system, **limits)
         self._sums = make_summing_decoder(search, system)
+        # Whatever heads a sentence has, there is a tree with them, but maybe not of the kind that is searched for.
+        self._all_trees = make_decoder("mst", system)
         self._cautious: Decoder | None = None
         if cautious:
             self._cautious = CautiousDecoder(self._decoder, make_decoder("eisner", system), gain=CROSSING_GAIN)
@@ -215,27 +232,36 @@ class Decoding:
         believed: Scores | None = None,
         *,
         siblings: Siblings | None = None,
+        kept: Sequence[int] | None = None,
     ) -> DecodedArcs:
         """Return the best tree by some scores; probabilities are by ``believed``, if these are other scores.
 
-        In a second-order search, siblings have scores, too, if the sentence is within its limits.
+        In a second-order search, siblings have scores, too, if the sentence is within its limits. Words whose head is
+        to be ``kept`` (by node, negative: any) have that one, even if the search then finds no tree of its own kind.
         """
-        if siblings is not None:
-            decoded = self._decoder.second_order_best(scores, siblings)
-            return DecodedArcs(decoded.heads[1:].tolist(), decoded.proof)
         believed = scores if believed is None else believed
+        decoder, sums, proof = self._decoder, self._sums, ""
+        if kept is not None:
+            scores, believed = with_heads(scores, kept), with_heads(believed, kept)
+            if not decoder.best(scores).found:
+                decoder = sums = self._all_trees
+                proof, siblings = BY_HEADS, None
+        if siblings is not None:
+            decoded = decoder.second_order_best(scores, siblings)
+            return DecodedArcs(decoded.heads[1:].tolist(), decoded.proof)
         marginals = None
         if self.options.confidence or self.options.min_risk:
-            marginals = self.marginals(believed, temperature)
+            marginals = sums.marginals(at_temperature(believed, temperature))
         if marginals is not None and self.options.min_risk:
             n = len(marginals) - 1
             scores = score_table(n)
             for head in range(n + 1):
                 for word in range(1, n + 1):
                     scores[head, word] = marginals[head, word]
-        careful = self._cautious if words_in(scores) <= MOST_CAUTIOUS else None
-        decoded = (careful or self._decoder).best(scores)
-        return DecodedArcs(decoded.heads[1:].tolist(), decoded.proof, marginals)
+            scores = scores if kept is None else with_heads(scores, kept)
+        careful = self._cautious if words_in(scores) <= MOST_CAUTIOUS and not proof else None
+        decoded = (careful or decoder).best(scores)
+        return DecodedArcs(decoded.heads[1:].tolist(), proof or decoded.proof, marginals)
 
     def marginals(self, scores: Scores, temperature: float) -> memoryview[float]:
         """Return the probabilities of all arcs by their scores."""
@@ -427,6 +453,13 @@ class JointWorker(MoveWorker):
         """Whether arcs of n words are scored; in longer sentences the moves have to do."""
         return n <= (self.options.max_length or MOST_ARC_WORDS) and self._decoding.memory(n) <= self.options.max_memory
 
+    def problem(self, sentence: Sentence) -> LocatedError | None:
+        """Return the error if heads are to be kept in a sentence that is too long for the scores of arcs."""
+        problem = MoveWorker.problem(self, sentence)
+        if problem is None and self._kept(sentence) is not None and not self._fits(len(sentence)):
+            problem = sentence.located(too_long_to_keep())
+        return problem
+
     def _parse(self, sentence: Sentence, index: int) -> Iterator[Sentence]:
         options = self.options
         if not self._fits(len(sentence)):
@@ -481,10 +514,10 @@ class JointWorker(MoveWorker):
             scores = believed = arcs.with_votes(votes, BEAM_VOTE if by_beam else GREEDY_VOTE)
             if by_beam and self.options.confidence:  # a beam is surer than it should be
                 believed = arcs.with_votes(votes, GREEDY_VOTE)
-        found = self._decoding.decode(scores, self._workspace.temperature, believed)
+        found = self._decoding.decode(scores, self._workspace.temperature, believed, kept=self._kept(sentence))
         tree = self._tree(found.heads, arcs.best_labels(found.heads, votes))
         tagged = self._tagged(sentence, derivations[0].tags) if derivations else sentence
-        return self._described(tagged.with_tree(tree), self._decoding, found)
+        return self._described(self._with_tree(tagged, tree), self._decoding, found)
 
     def _joint_score(self, found: Derivation, arcs: ArcScores) -> float:
         """Return the sum of the log-probabilities of a derivation and, less a constant, of its arcs and labels."""

@@ -189,11 +189,18 @@ def test_stats_counts_files_one_by_one(capsys, half_bad):
     assert rows[0]["degree_2007"] == {"1": 1}
     assert rows[0]["nonprojective_labels"]["NMOD"] == {"nonprojective": 1, "all": 1}
     assert rows[0]["worst"] == [
-        {"sent_id": "nivre2009-figure1", "line": 1, "crossing_pairs": 3, "nonprojective_arcs": 2}
+        {
+            "sent_id": "nivre2009-figure1",
+            "line": 1,
+            "crossing_pairs": 3,
+            "nonprojective_arcs": 2,
+            "text": "A hearing is scheduled on the issue today .",
+        }
     ]
     out = run_text(capsys, "stats", FIGURE_1, FIGURE_2, "--worst", "1")
     assert "all together" in out
     assert "nivre2009-figure1" in out
+    assert "A hearing is scheduled on the issue today ." in out
 
 
 def test_stats_worst_lists_the_most_tangled_first_and_only_n(capsys, tmp_path):
@@ -207,6 +214,30 @@ def test_stats_worst_lists_the_most_tangled_first_and_only_n(capsys, tmp_path):
     (row,) = run_json(capsys, "stats", str(path), "--worst", "1")
     assert len(row["worst"]) == 1
     assert row["worst"][0]["sent_id"] in {"tangled", "also"}
+
+
+def test_a_plot_in_a_folder_that_is_not_there_names_the_folder_before_the_work(capsys, monkeypatch):
+    monkeypatch.setattr("tanglewood.cli.common.Reading.sentences", lambda *_: pytest.fail("the input was read first"))
+    for command in (["oracle", FIGURE_1], ["evaluate", FIGURE_1, FIGURE_1, "--calibration"]):
+        assert main([*command, "--plot", "none/x.svg"]) == 1
+        assert "none/x.svg: there is no folder none; it should be made first" in capsys.readouterr().err
+
+
+def test_coverage_lists_what_a_system_does_not_derive(capsys):
+    (row,) = run_json(capsys, "coverage", FIGURE_1, "--system", "attardi", "swap", "planar", "--list-uncovered")
+    (missing,) = row["uncovered"]
+    assert missing == {
+        "line": 1,
+        "sent_id": "nivre2009-figure1",
+        "systems": ["attardi", "planar"],
+        "text": "A hearing is scheduled on the issue today .",
+    }
+    out = run_text(capsys, "coverage", FIGURE_1, "--system", "attardi", "swap", "--list-uncovered")
+    assert "A hearing is scheduled on the issue today .  attardi\n" in out
+    assert "Every system derives every sentence" in run_text(
+        capsys, "coverage", FIGURE_1, "--system", "swap", "--list-uncovered"
+    )
+    assert "uncovered" not in run_json(capsys, "coverage", FIGURE_1, "--system", "attardi")[0]
 
 
 def test_coverage_counts_each_system_and_knows_their_options(capsys):

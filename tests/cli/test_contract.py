@@ -37,6 +37,9 @@ WAYS = {  # command -> its arguments; FILE is where a treebank goes, MODEL a mod
     "serve": ["-m", "MODEL", "--port", "-1"],
     "reproduce": ["shi2018", "FILE", "-o", "run", "--longest", "3", "--restart"],
     "info": ["MODEL"],
+    "models": [],
+    "package": ["MODEL", "--licence", "MIT"],
+    "completion": ["bash"],
 }
 READERS = [command for command, way in WAYS.items() if "FILE" in way]
 NEED_SENTENCES = {"train", "evaluate", "crossval", "pretrain", "embed", "draw", "trace"}
@@ -218,6 +221,21 @@ def test_an_output_that_is_a_folder_is_an_error(command, capfd):
     status, err = outcome(capfd, [*words(command), *kind, "-o", "folder"])
     keeps_to_the_contract(status, err)
     assert "folder" in err
+
+
+@pytest.mark.parametrize("command", ["train", "pretrain", "embed", *WRITERS])
+def test_an_output_in_a_folder_that_is_not_there_names_the_folder(command, capfd, monkeypatch):
+    for read in ("tanglewood.cli.common.Reading.sentences", "tanglewood.treebank.conllu.read_batches"):
+        if command != "pretrain":
+            monkeypatch.setattr(read, lambda *_, **__: pytest.fail("the input was read first"))
+    for folder, told in (("none", "there is no folder none"), ("trees.conllu", "trees.conllu is not a folder")):
+        status, err = outcome(
+            capfd, [*words(command), "-o", f"{folder}/x.conllu" if command != "draw" else f"{folder}/x.svg"]
+        )
+        keeps_to_the_contract(status, err)
+        assert f"{folder}/x." in err
+        assert told in err
+        assert not Path("none").exists()
 
 
 ERRORS = {

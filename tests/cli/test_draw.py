@@ -109,6 +109,43 @@ def test_all_sentences(capsys, treebank):
     assert "exclude each other" in capsys.readouterr().err
 
 
+def test_all_sentences_go_into_a_folder_each_in_a_file_of_its_own(capsys, treebank, tmp_path):
+    path = tmp_path / "three.conllu"
+    path.write_text(
+        treebank.read_text() + WORDS.format("../x y", 2, 0) + WORDS.format("A", 2, 0).replace("# sent_id = A\n", "")
+    )
+    assert main(["draw", str(path), "--all", "-o", f"{tmp_path / 'new'}/"]) == 0
+    names = ["_x_y.svg", "a.svg", "b.svg", "sentence-4.svg"]
+    assert sorted(one.name for one in (tmp_path / "new").iterdir()) == names
+    assert (tmp_path / "new" / "a.svg").read_bytes().startswith(b"<svg")
+    assert f"4 drawings in {tmp_path / 'new'}\n" in capsys.readouterr().err
+    assert main(["draw", str(treebank), "--sent-id", "b", "-o", str(tmp_path / "b.svg")]) == 0
+    assert (tmp_path / "b.svg").read_bytes() == (tmp_path / "new" / "b.svg").read_bytes()
+    assert main(["draw", str(path), "--all", "--format", "tikz", "-o", str(tmp_path / "new")]) == 0
+    assert (tmp_path / "new" / "b.tex").exists()
+    assert main(["draw", str(path), "--all", "--format", "svg", "-o", str(tmp_path / "svg")]) == 0
+    assert len([*(tmp_path / "svg").iterdir()]) == 4
+
+
+def test_sentences_of_one_name_do_not_overwrite_each_other(treebank, tmp_path):
+    path = tmp_path / "same.conllu"
+    path.write_text(WORDS.format("a", 2, 0) + WORDS.format("A", 0, 1) + WORDS.format("a", 2, 0))
+    assert main(["draw", str(path), "--all", "--compare", str(path), "-o", f"{tmp_path / 'same'}/"]) == 0
+    assert sorted(one.name for one in (tmp_path / "same").iterdir()) == ["A-2.svg", "a-3.svg", "a.svg"]
+
+
+def test_scripts_without_glyphs_are_told_in_one_line(capsys, treebank, tmp_path, monkeypatch):
+    pytest.importorskip("resvg_py", reason="needs the extra png")
+    monkeypatch.setattr("tanglewood.show.png._has_glyph", lambda letter: False)
+    path = tmp_path / "hebrew.conllu"
+    path.write_text(treebank.read_text().replace("Birds", "\u05e1\u05e4\u05e8"))
+    assert main(["draw", str(path), "-o", str(tmp_path / "x.png")]) == 0
+    err = capsys.readouterr().err
+    assert err.startswith("warning: no font here has letters of the script ")
+    assert "Hebrew" in err
+    assert err.count("\n") == 1
+
+
 def test_the_width_breaks_lines(capsys, tmp_path):
     rows = "".join(f"{i}\tword\t_\t_\t_\t_\t{i - 1}\tdep\t_\t_\n" for i in range(1, 31))
     path = tmp_path / "long.conllu"

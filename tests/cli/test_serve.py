@@ -161,8 +161,10 @@ def test_every_limit_is_an_option(capsys):
     with pytest.raises(SystemExit):
         main(["serve", "--help"])
     shown = capsys.readouterr().out
+    text = " ".join(shown.split())
     for name in Limits.__slots__:
         assert f"--{name.replace('_', '-')} " in shown
+        assert f"(default {getattr(Limits(), name):,})" in text.partition(f"--{name.replace('_', '-')} ")[2]
 
 
 def test_other_commands_do_not_load_the_web():

@@ -171,6 +171,26 @@ def test_ctrl_c_in_the_first_epoch_leaves_nothing(files, capfd, monkeypatch):
     assert sorted(path.name for path in files.iterdir()) == ["dev.conllu", "train.conllu"]
 
 
+def test_an_interrupted_run_is_neither_gone_on_with_nor_removed_unasked(files, capfd, monkeypatch):
+    command = ["train", "train.conllu", "-o", "model.tw", *QUICK]
+    with monkeypatch.context() as patch:
+        interrupt_epoch(patch, 2)
+        assert main(command) == 130
+    left = (files / "model.tw.training").read_bytes()
+    capfd.readouterr()
+    assert main(["train", "nowhere.conllu", *command[2:]]) == 1  # before anything is read
+    assert capfd.readouterr().err == (
+        "tanglewood train: model.tw.training is of a run that was interrupted: --resume goes on with it, --restart "
+        "removes it\n"
+    )
+    assert (files / "model.tw.training").read_bytes() == left
+    assert main([*command, "--resume", "--restart"]) == 1
+    assert "choose one" in capfd.readouterr().err
+    assert main([*command, "--restart"]) == 0
+    assert "epoch  1/2" in capfd.readouterr().err
+    assert not (files / "model.tw.training").exists()
+
+
 def test_resume_without_a_checkpoint_begins_at_the_beginning(files, capfd):
     assert main(["train", "train.conllu", "-o", "model.tw", *QUICK, "--resume"]) == 0
     assert "epoch  1/2" in capfd.readouterr().err

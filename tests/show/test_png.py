@@ -1,6 +1,7 @@
 """PNG pictures: of the right size, not empty, and a clear word when the extra is missing."""
 
 import struct
+import warnings
 import zlib
 
 import pytest
@@ -67,3 +68,25 @@ def test_without_the_package_an_error_says_what_to_install(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'tanglewood\[png\]'"):
         png.from_svg(DRAWING)
+
+
+def test_scripts_whose_letters_no_font_has_are_told(monkeypatch):
+    pytest.importorskip("resvg_py", reason="needs the extra png")
+    drawing = svg.draw(Tree([2, 0, 2], ["a", "b", "c"]), ["Ωmega", "כתב", "ქარი"])
+    monkeypatch.setattr(png, "_has_glyph", lambda letter: letter != "ქ")
+    with pytest.warns(png.FontWarning, match="script Georgian: they are empty boxes"):
+        picture = png.from_svg(drawing)
+    assert picture.startswith(b"\x89PNG")
+    assert png._letters(drawing) == {"Latin": "a", "Greek": "Ω", "Hebrew": "כ", "Georgian": "ქ"}
+    monkeypatch.setattr(png, "_has_glyph", lambda letter: True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert png.from_svg(drawing) == picture
+
+
+def test_a_letter_that_no_font_has_is_found_by_its_look():
+    pytest.importorskip("resvg_py", reason="needs the extra png")
+    if png._alone("a", None) == png._alone("b", None):
+        pytest.skip("this machine has no fonts at all")
+    assert png._has_glyph("a")
+    assert not png._has_glyph("\U0003fffd")  # not assigned

@@ -27,7 +27,6 @@ from tanglewood.pipeline import Pipeline, load
 from tanglewood.systems import make_system
 from tanglewood.text import tagger
 from tanglewood.text.tagger import TaggerOptions
-from tanglewood.training import pipeline as learning
 from tanglewood.training.config import Config
 from tanglewood.training.loop import Training
 from tanglewood.training.pipeline import prepare
@@ -398,12 +397,14 @@ def test_training_on_the_command_line_learns_a_tagger_too(tmp_path, capsys, monk
     from tanglewood.cli import main
 
     monkeypatch.setattr(tagger, "SIZES", (8, 4))
-    monkeypatch.setattr(learning, "TaggerOptions", lambda: TaggerOptions(epochs=1, layers=1))
     path = tmp_path / "train.conllu"
     path.write_text("".join(s.to_text() for s in toy_sentences(12)))
     command = ["train", str(path), "--dev", str(path), "-o", str(tmp_path / "m.tw"), "--system", "joint-swap"]
     assert main([*command, "--learner", "linear", "--epochs", "1", "--best-tags", "2"]) == 0
-    assert "  UPOS " in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert "  UPOS " in err
+    assert "tagger: epoch  1/1" in err  # as few epochs as the parser has
+    assert "tagger of part 1/5: epoch  1/1" in err
     pipeline = load(tmp_path / "m.tw")
     assert pipeline.tagger is not None
     assert pipeline.parser.model.actions.system.best_tags == 2
@@ -414,7 +415,6 @@ def test_cross_validation_tags_each_fold_with_a_tagger_that_has_not_seen_it(tmp_
     from tanglewood.cli import main
 
     monkeypatch.setattr(tagger, "SIZES", (8, 4))
-    monkeypatch.setattr(learning, "TaggerOptions", lambda: TaggerOptions(epochs=1, layers=1))
     path = tmp_path / "all.conllu"
     path.write_text("".join(s.to_text() for s in toy_sentences(12)))
     command = ["crossval", str(path), "--folds", "2", "--epochs", "1", "--system", "joint-swap", "--learner", "linear"]

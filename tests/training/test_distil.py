@@ -206,7 +206,7 @@ def test_teachers_of_an_interrupted_run_may_be_named(files, monkeypatch):
             train(distil=2, output="model.tw")
     teachers = sorted(map(str, Path("model.tw.parts").glob("teacher-*.tw")))
     assert len(teachers) == 2
-    assert train(distil_from=teachers, output="model.tw").description["teachers"] == 2
+    assert train(distil_from=teachers, output="model.tw", restart=True).description["teachers"] == 2
 
 
 def test_an_old_checkpoint_does_not_stand_in_the_way_of_a_new_run(files, monkeypatch):
@@ -218,7 +218,7 @@ def test_an_old_checkpoint_does_not_stand_in_the_way_of_a_new_run(files, monkeyp
     with monkeypatch.context() as patch:
         interrupt(patch, NetworkLearner, 1001, 1)
         with pytest.raises(KeyboardInterrupt):
-            train(distil=1, output="model.tw")
+            train(distil=1, output="model.tw", restart=True)
     assert train(distil=1, output="model.tw", resume=True).description["teachers"] == 1
 
 
@@ -250,10 +250,10 @@ def test_teachers_of_another_run_are_refused_and_those_of_an_older_one_not_taken
         interrupt(patch, NetworkLearner, 1002, 1)
         with pytest.raises(KeyboardInterrupt):
             train(distil=2, output="model.tw")
-    with pytest.raises(ModelError, match=r"teacher-1\.tw: the teacher is of another training run .* without --resume"):
+    with pytest.raises(ModelError, match=r"teacher-1\.tw: the teacher is of another training run .* with --restart"):
         train(distil=2, output="model.tw", resume=True, **other)
     heard = []
-    train(distil=2, output="model.tw", progress=heard.append, **other)
+    train(distil=2, output="model.tw", restart=True, progress=heard.append, **other)
     assert epochs_of(heard)[0] == ("teacher 1/2", 1)
 
 

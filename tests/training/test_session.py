@@ -252,7 +252,9 @@ def test_parts_of_an_older_run_are_not_taken_unasked(files):
     train = written(N_TRAIN, 1)
     with pytest.raises(ModelError, match=r"tagger\.tw"):
         tw.train(train, output="model.tw", pipeline=True, folds=2, resume=True, **LINEAR)
-    tw.train(train, output="model.tw", pipeline=True, folds=2, **LINEAR)
+    with pytest.raises(ConfigError, match=r"model\.tw\.parts is of a run that was interrupted"):
+        tw.train(train, output="model.tw", pipeline=True, folds=2, **LINEAR)
+    tw.train(train, output="model.tw", pipeline=True, folds=2, restart=True, **LINEAR)
 
 
 def test_a_model_that_cannot_be_written_is_kept_elsewhere(files, monkeypatch):
@@ -285,7 +287,7 @@ def test_a_model_that_cannot_be_written_is_kept_elsewhere(files, monkeypatch):
         ({"seed": -1}, ConfigError, "seed=-1"),
         ({"max_degree": 1}, ConfigError, "no setting 'max_degree'"),
         ({"processes": 0}, ConfigError, "processes must be 1 or more"),
-        ({"output": "no/such/folder/model.tw"}, ConfigError, "no such folder"),
+        ({"output": "no/such/folder/model.tw"}, FileNotFoundError, "no folder no/such/folder"),
         ({"progress": "yes"}, ArgumentError, "progress should be True, or a function"),
     ],
 )

@@ -266,7 +266,7 @@ def test_a_wrong_file_does_not_cost_what_an_interrupted_run_has_left(files, monk
         with pytest.raises(KeyboardInterrupt):
             train(epochs=2, output="model.tw")
     with pytest.raises(FileNotFoundError):
-        train(epochs=2, output="model.tw", vectors="none.vec")
+        train(epochs=2, output="model.tw", restart=True, vectors="none.vec")
     assert Path("model.tw.training").exists()
 
 

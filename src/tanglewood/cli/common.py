@@ -97,7 +97,10 @@ def add_max_sentence(parser: argparse.ArgumentParser) -> None:
 def add_text(parser: argparse.ArgumentParser, *, forced: bool = True) -> None:
     """Add the options for raw text, which is parsed before the command uses it."""
     parser.add_argument(
-        "-m", "--model", metavar="MODEL", help="model that parses text (default: the bundled English one)"
+        "-m",
+        "--model",
+        metavar="MODEL",
+        help="model that parses text: a file, or the name of an installed one (default: the bundled English one)",
     )
     if forced:
         parser.add_argument("--text", action="store_true", help="treat the input as text, whatever it looks like")

@@ -66,7 +66,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-o", "--output", metavar="OUT", help="folder to write to, or the URL of one (extra: remote)")
     parser.add_argument(
-        "-m", "--model", metavar="MODEL", help="model file made by train (default: the bundled English one)"
+        "-m",
+        "--model",
+        metavar="MODEL",
+        help="model: a file made by train, or the name of an installed one (default: the bundled English one)",
     )
     parser.add_argument(
         "--processes", "-j", type=int, metavar="N", help="how many parse side by side (default: one a core)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tanglewood.cli.common import (
     Reading,
@@ -16,7 +16,7 @@ from tanglewood.cli.common import (
     print_json,
     print_table,
 )
-from tanglewood.cli.inputs import shown_name
+from tanglewood.cli.inputs import shown_name, shown_text
 from tanglewood.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ EXAMPLES = """\
   tanglewood coverage treebank.conllu --system attardi attardi-all --degree 3
   tanglewood coverage treebank.conllu --system attardi --reduces "s0>s1,s1>s0,b0>s1"
   tanglewood coverage "A hearing is scheduled on the issue today." --system attardi swap
+  tanglewood coverage treebank.conllu --system attardi --list-uncovered
   tanglewood coverage --json *.conllu --system covington --max-degree 1"""
 
 
@@ -40,6 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
     parser.add_argument(
         "--system", nargs="+", action="extend", metavar="NAME", help="systems to count (default: all; see info)"
+    )
+    parser.add_argument(
+        "--list-uncovered", action="store_true", help="list the sentences that a system does not derive, and their text"
     )
     add_system_options(parser)
 
@@ -59,15 +63,53 @@ def run(args: argparse.Namespace) -> int:
     systems = make_systems(names or list(SYSTEMS), args)
     reading = Reading(args, texts=True)
     counts: dict[str, Coverage] = {}
+    uncovered: dict[str, list[Uncovered]] = {}
     for file in files:
         counts[file] = Coverage(systems)
+        uncovered[file] = []
         for sentence in reading.sentences(file):
-            counts[file].add(sentence.tree)
+            missing = counts[file].add(sentence.tree)
+            if missing and args.list_uncovered:
+                text = sentence.text or " ".join(sentence.forms)
+                uncovered[file].append(Uncovered(sentence.line, sentence.sent_id or "", missing, text))
     if args.json:
-        print_json([{"file": file, **coverage.as_dict()} for file, coverage in counts.items()])
+        listed = args.list_uncovered
+        print_json(
+            [
+                {
+                    "file": file,
+                    **coverage.as_dict(),
+                    **({"uncovered": [one._asdict() for one in uncovered[file]]} if listed else {}),
+                }
+                for file, coverage in counts.items()
+            ]
+        )
     else:
         _print(counts, list(systems))
+        if args.list_uncovered:
+            _print_uncovered(uncovered)
     return reading.close()
+
+
+class Uncovered(NamedTuple):
+    """A sentence that some systems are not known to derive."""
+
+    line: int
+    sent_id: str
+    systems: list[str]
+    text: str
+
+
+def _print_uncovered(uncovered: dict[str, list[Uncovered]]) -> None:
+    for file, found in uncovered.items():
+        if not found:
+            print(f"\nEvery system derives every sentence of {shown_name(file)}")
+            continue
+        print(f"\nSentences of {shown_name(file)} that a system does not derive")
+        print_table(
+            ["sent_id", "line", "text", "not derived by"],
+            [[one.sent_id or "-", one.line, shown_text(one.text), ", ".join(one.systems)] for one in found],
+        )
 
 
 def _is_input(word: str) -> bool:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tanglewood.cli.common import Reading, add_choice, add_reading, add_text, choose_from
-from tanglewood.cli.writing import add_writing, chosen_format, chosen_look
-from tanglewood.errors import ConfigError
+from tanglewood.cli.writing import add_writing, chosen_format, chosen_look, warnings_told
+from tanglewood.errors import ConfigError, one_line
 from tanglewood.show.formats import DRAWINGS, Format
 
 if TYPE_CHECKING:
     import argparse
 
+    from tanglewood.show.formats import Look
     from tanglewood.treebank.sentence import Sentence
 
+LONGEST_NAME = 100  # of a file that is called by its sent_id
 HELP = "draw trees in the terminal, as SVG, HTML, PNG or TikZ; compare two"
 EXAMPLES = """\
   tanglewood draw examples/figure1.conllu
@@ -23,6 +28,7 @@ EXAMPLES = """\
   tanglewood draw letters.txt --all -o letters.html
   tanglewood draw treebank.conllu --sent-id s17 -o s17.svg
   tanglewood draw treebank.conllu --all -o trees.html
+  tanglewood draw treebank.conllu --all -o pictures/ --format png
   tanglewood draw gold.conllu --compare parsed.conllu --sentence 12"""
 
 
@@ -31,7 +37,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_reading(parser, files=1, text=True)
     add_text(parser)
     add_choice(parser)
-    parser.add_argument("--all", action="store_true", help="all sentences of the file (tree, html and tikz)")
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="all sentences of the file: in one output (tree, html and tikz) or, if OUT is a folder or ends in /, each "
+        "in a file of its own there, called by its sent_id (svg, unless --format says otherwise)",
+    )
     parser.add_argument("--compare", metavar="OTHER", help="file with a second analysis of the same sentence")
     add_writing(parser, DRAWINGS, "what OUT ends in, or tree")
 
@@ -40,19 +51,52 @@ def run(args: argparse.Namespace) -> int:
     """Draw one sentence or more."""
     from tanglewood.show.formats import write
 
+    folder = _folder(args)
+    if folder is not None and args.format is None:
+        args.format = "svg"
     format_ = chosen_format(args, DRAWINGS, "tree")
     reading = Reading(args, texts=True)
-    found = _chosen(args, reading, format_)
+    found = _chosen(args, reading, format_, apart=folder is not None)
     look = chosen_look(args, format_)
     if args.compare is not None:
         others = [other.tree for other in _counterparts(args, found)]
         look = replace(look, others=others, names=_names(args, reading))
-    write([sentence for _, sentence in found], args.output, format_, look)
+    with warnings_told():
+        if folder is None:
+            write([sentence for _, sentence in found], args.output, format_, look)
+        else:
+            _write_apart(found, folder, format_, look)
     return 0
 
 
-def _chosen(args: argparse.Namespace, reading: Reading, format_: Format) -> list[tuple[int, Sentence]]:
-    """Return the sentences to draw, numbered from 1: all of a text, but only one of a file unless --all is given."""
+def _folder(args: argparse.Namespace) -> Path | None:
+    """Return the folder that all sentences are to be drawn into, if OUT is meant as one."""
+    is_one = args.output.endswith(("/", os.sep)) or Path(args.output).is_dir()
+    pictures = args.format in DRAWINGS and DRAWINGS[args.format].one and not Path(args.output).suffix
+    return Path(args.output) if args.all and args.output != "-" and (is_one or pictures) else None
+
+
+def _write_apart(found: list[tuple[int, Sentence]], folder: Path, format_: Format, look: Look) -> None:
+    """Draw each sentence into a file of its own."""
+    from tanglewood.show.formats import write
+
+    folder.mkdir(exist_ok=True)
+    names: set[str] = set()
+    for place, (number, sentence) in enumerate(found):
+        name = re.sub(r"[^\w.+=@-]+", "_", sentence.sent_id or "")[:LONGEST_NAME].lstrip(".") or f"sentence-{number}"
+        if name.lower() in names:
+            name = f"{name}-{number}"
+        names.add(name.lower())  # some systems do not tell capitals from small letters
+        others = None if look.others is None else [look.others[place]]
+        write([sentence], folder / f"{name}{format_.endings[0]}", format_, replace(look, others=others))
+    print(f"{len(found):,} drawings in {one_line(str(folder))}", file=sys.stderr)
+
+
+def _chosen(args: argparse.Namespace, reading: Reading, format_: Format, *, apart: bool) -> list[tuple[int, Sentence]]:
+    """Return the sentences to draw, numbered from 1: all of a text, but only one of a file unless --all is given.
+
+    Several do not go into one picture, unless each is drawn ``apart``.
+    """
     (source,) = args.files
     one = args.sentence is not None or args.sent_id is not None
     if args.all and one:
@@ -67,9 +111,10 @@ def _chosen(args: argparse.Namespace, reading: Reading, format_: Format) -> list
         reading.close()
     if not found:
         raise ConfigError("there is no sentence to draw")
-    if format_.one and len(found) > 1:
+    if format_.one and len(found) > 1 and not apart:
         raise ConfigError(
-            f"{len(found)} sentences do not go into one {format_.name} picture; --sentence should choose one"
+            f"{len(found)} sentences do not go into one {format_.name} picture; --sentence should choose one, or --all "
+            "-o FOLDER/ draw each into a file of its own"
         )
     return found
 

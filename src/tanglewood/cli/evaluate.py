@@ -3,7 +3,9 @@
 Where all files have the same words, there are also bootstrap intervals and McNemar's test for each pair of systems.
 Where the words differ, as after parsing raw text, they are aligned by characters, and the scores are those of the CoNLL
 2018 shared task, from tokens and sentences to LAS, MLAS and BLEX; the text must be the same, apart from spaces.
-With --calibration, it also says how well the confidence that parse --confidence wrote fits the heads that are right.
+With --agreement, the two files are those of two annotators, and what is counted is how far they agree, with Cohen's
+kappa. With --calibration, it also says how well the confidence that parse --confidence wrote fits the heads that are
+right.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ EXAMPLES = """\
   tanglewood evaluate gold.conllu from-raw-text.conllu         aligned by characters where the words differ
   tanglewood evaluate gold.conllu parsed.conllu --no-punctuation --by label
   tanglewood evaluate gold.conllu parsed.conllu --json --by all > scores.json
-  tanglewood evaluate gold.conllu parsed.conllu --calibration --plot reliability.svg"""
+  tanglewood evaluate gold.conllu parsed.conllu --calibration --plot reliability.svg
+  tanglewood evaluate anna.conllu bert.conllu --agreement      two annotators, neither of whom is gold"""
 TABLES = ("label", "length", "direction", "degree", "crossing")
 SCORES = (  # (name in the table, name of the score)
     ("LAS", "las"),
@@ -105,6 +108,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="how well Confidence= in MISC, which parse --confidence writes, fits the heads that are right",
     )
+    parser.add_argument(
+        "--agreement",
+        action="store_true",
+        help="of two annotators: agreement and Cohen's kappa of heads, labels and tags, and by label; sentences are "
+        "matched by sent_id, and those that one has left out are named",
+    )
     parser.add_argument("--plot", metavar="OUT", help="draw the calibration to OUT (.svg, or .png with the extra png)")
     parser.add_argument(
         "--bootstrap", type=int, default=1000, metavar="N", help="samples for the intervals (default 1000; 0: none)"
@@ -131,6 +140,10 @@ def run(args: argparse.Namespace) -> int:
             raise ConfigError("--plot draws the calibration, so it needs --calibration too")
         check_target(args.plot)  # fail now, not after the work
     reading = Reading(args)
+    if args.agreement:
+        from tanglewood.cli.agreement import run_agreement
+
+        return run_agreement(args, reading)
     gold = Source(args.gold, lambda file: _not_empty(reading.sentences(str(file)), str(file)))
     read_system = partial(read, max_sentence=reading.max_sentence)
     systems = [Source(file, lambda file: _not_empty(read_system(file), str(file))) for file in args.systems]

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tanglewood.cli.common import Reading, add_reading, add_text
-from tanglewood.cli.writing import add_writing, chosen_format, chosen_look, on_screen
+from tanglewood.cli.writing import add_writing, chosen_format, chosen_look, on_screen, warnings_told
 from tanglewood.errors import ConfigError, TreeError
 from tanglewood.show.formats import FORMATS, write
 
@@ -100,7 +100,8 @@ def run(args: argparse.Namespace) -> int:
         return search.reading.close()
     if format_.one and args.limit != 1:
         raise ConfigError(f"{format_.name} holds one sentence: add --limit 1, or write html")
-    write(search.sentences(), args.output, format_, replace(chosen_look(args, format_), captions=True))
+    with warnings_told():
+        write(search.sentences(), args.output, format_, replace(chosen_look(args, format_), captions=True))
     print(search.summary(), file=sys.stderr)
     return search.reading.close()
 

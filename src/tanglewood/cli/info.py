@@ -27,13 +27,19 @@ EXTRAS = {
     "zst": ("zstandard", "files compressed as .zst"),
     "parquet": ("pyarrow", "tables: corpus --format parquet"),
     "remote": ("fsspec", "inputs by URL: corpus s3://..."),
+    "spacy": ("spacy", "components of spaCy's pipelines: tanglewood_parser, tanglewood_tagger"),
     "dask": ("distributed", "clusters: corpus --dask"),
 }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("model", nargs="?", metavar="MODEL", help="model file to describe; bundled: the English one")
+    parser.add_argument(
+        "model",
+        nargs="?",
+        metavar="MODEL",
+        help="model to describe: a file, the name of an installed one, or bundled, the English one",
+    )
     add_json(parser)
 
 
@@ -88,10 +94,11 @@ def _facts(system: type[TransitionSystem]) -> dict[str, Any]:
 
 def _describe(model: str | None, *, as_json: bool) -> int:
     """Print what a model was made from."""
+    from tanglewood.packages.installed import model_file
     from tanglewood.pipeline import load
     from tanglewood.store import load_model
 
-    if model is not None and "pretrained" in (settings := load_model(model)[1]):
+    if model is not None and "pretrained" in (settings := load_model(model_file(model))[1]):
         return _describe_encoder(settings["pretrained"], as_json=as_json)
     pipeline = load(model)
     learnt = pipeline.parser.model

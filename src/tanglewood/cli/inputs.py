@@ -22,6 +22,7 @@ FILE_ENDINGS = (  # an argument with one of these endings names a file, even wit
 )
 LONGEST_NAME = 1024
 LONGEST_SHOWN = 40
+LONGEST_TEXT = 70  # of a sentence, in a table
 
 
 def is_text(argument: str, *, command: str, forced: bool = False, forcible: bool = True) -> bool:
@@ -73,8 +74,13 @@ def shown_name(argument: str) -> str:
     """Return what a table calls an argument: the name of the file, or the beginning of the text."""
     if not any(map(str.isspace, argument)) or os.path.exists(argument):  # noqa: PTH110
         return one_line(argument)
-    text = " ".join(argument.split())
-    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 3] + "..."
+    return shown_text(argument, LONGEST_SHOWN)
+
+
+def shown_text(text: str, most: int = LONGEST_TEXT) -> str:
+    """Return a text in one line, or as much of its beginning as a table shows."""
+    text = one_line(" ".join(text.split()), 2 * most)
+    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def parse_text(texts: Iterable[str], model: str | None, *, reproducible: bool = False) -> Iterator[Sentence]:

@@ -19,7 +19,7 @@ from tanglewood.cli.common import Reading, add_processes, add_reading, add_repro
 from tanglewood.cli.guard import stop_of
 from tanglewood.cli.inputs import is_text
 from tanglewood.cli.searching import add_search, search_options
-from tanglewood.cli.writing import add_writing, chosen_format, chosen_look, on_screen
+from tanglewood.cli.writing import add_writing, chosen_format, chosen_look, on_screen, warnings_told
 from tanglewood.errors import ConfigError, one_line
 from tanglewood.files import kept_part_of
 from tanglewood.show.formats import FORMATS, Format, write
@@ -44,6 +44,7 @@ EXAMPLES = """\
   tanglewood parse -m model.tw words.conllu -o trees.conllu
   tanglewood parse -m model.tw --accurate words.conllu > trees.conllu
   tanglewood parse -m arcs.tw --search eisner --confidence words.conllu > trees.conllu
+  tanglewood parse -m model.tw --keep-heads half-annotated.conllu > trees.conllu
   tanglewood parse --resume -j 2 big.txt -o big.conllu
   zcat big.conllu.gz | tanglewood parse -m model.tw -j 2 - -o big-trees.conllu.gz"""
 
@@ -52,7 +53,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_reading(parser, files="*", text=True)
     parser.add_argument(
-        "-m", "--model", metavar="MODEL", help="model file made by train (default: the bundled English one)"
+        "-m",
+        "--model",
+        metavar="MODEL",
+        help="model: a file made by train, or the name of an installed one (default: the bundled English one)",
     )
     add_writing(parser, FORMATS, "what OUT ends in, or tree on a terminal, else conllu")
     parser.add_argument("--text", action="store_true", help="treat the input as text, whatever it looks like")
@@ -97,7 +101,7 @@ def run(args: argparse.Namespace) -> int:
             print(f"\n{told}: {one_line(str(part))} is kept; the same command goes on from there", file=sys.stderr)
             return status
     else:
-        with closing(corpus.parse(batches, reading.note)) as sentences:
+        with warnings_told(), closing(corpus.parse(batches, reading.note)) as sentences:
             count = write(sentences, args.output, format_, chosen_look(args, format_))
     words = corpus.words
     if words and corpus.missing:

@@ -30,6 +30,11 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         "--tag", action="store_true", help="fill in lemmas, tags and features where a sentence has none"
     )
     parser.add_argument(
+        "--keep-heads",
+        action="store_true",
+        help='keep heads and labels that words have, and fill in those that are "_"; by searches over arcs only',
+    )
+    parser.add_argument(
         "--search",
         choices=(*MOVE_SEARCHES, *CHART_SEARCHES, *JOINT_SEARCHES, *SEARCHES),
         help=search_help() + ". Models that score moves alone take the first two, those of the "
@@ -93,5 +98,6 @@ def search_options(args: argparse.Namespace, *, nbest: int = 1) -> ParseOptions:
         show_search=args.show_search,
         sentences=args.sentences,
         contextual=args.contextual,
+        keep_heads=args.keep_heads,
         reproducible=args.reproducible,
     )

@@ -63,9 +63,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "limits of one server", f"Environment variables set them as well, such as {VARIABLE}MAX_WORDS; options win."
     )
+    defaults = _defaults()
     for name, (metavar, help_) in LIMITS.items():
         kind = _kind(metavar)
-        group.add_argument(f"--{name.replace('_', '-')}", type=kind, metavar=metavar, help=help_)
+        default = f" (default {defaults[name]:,})" if name in defaults else ""
+        group.add_argument(f"--{name.replace('_', '-')}", type=kind, metavar=metavar, help=f"{help_}{default}")
+
+
+def _defaults() -> dict[str, float]:
+    """Return the limits that hold if nothing else is said; none without the packages that serving needs."""
+    if find_spec("msgspec") is None:
+        return {}
+    from tanglewood.web.limits import Limits
+
+    return {field.name: field.default for field in fields(Limits) if isinstance(field.default, int | float)}
 
 
 def run(args: argparse.Namespace) -> int:

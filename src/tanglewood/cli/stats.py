@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from tanglewood.cli.common import Reading, add_json, add_reading, add_text, percent, print_json, print_table
-from tanglewood.cli.inputs import shown_name
+from tanglewood.cli.inputs import shown_name, shown_text
 
 if TYPE_CHECKING:
     import argparse
@@ -28,7 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_text(parser)
     add_json(parser)
     parser.add_argument(
-        "--worst", type=int, default=0, metavar="N", help="list the N sentences of a file with the most crossings"
+        "--worst",
+        type=int,
+        default=0,
+        metavar="N",
+        help="list the N sentences of a file with the most crossings, and their text",
     )
 
 
@@ -84,9 +88,12 @@ def _print(counts: dict[str, TreebankStats]) -> None:
         if stats.worst:
             print(f"\nMost crossing sentences of {shown_name(file)}")
             print_table(
-                ["sent_id", "line", "crossing pairs (arcs from 0 included)", "non-proj. arcs"],
+                ["sent_id", "line", "crossing pairs (arcs from 0 included)", "non-proj. arcs", "text"],
                 [
-                    [tangled.sent_id or "-", tangled.line, tangled.crossing_pairs, tangled.nonprojective_arcs]
+                    [
+                        *(tangled.sent_id or "-", tangled.line, tangled.crossing_pairs, tangled.nonprojective_arcs),
+                        shown_text(tangled.text),
+                    ]
                     for tangled in sorted(stats.worst, reverse=True)
                 ],
             )

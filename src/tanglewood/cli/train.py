@@ -45,6 +45,7 @@ EXAMPLES = """\
   tanglewood train train.conllu --dev dev.conllu -o model.tw --distil-from a.tw b.tw --unlabelled more.conllu
   tanglewood train --pipeline nl-train.conllu --dev nl-dev.conllu -o nl.tw --vectors cc.nl.300.vec.gz
   tanglewood train --pipeline la-train.conllu --dev la-dev.conllu -o la.tw --pretrained latin.pre.tw
+  tanglewood train --from model.tw letters.conllu --dev dev.conllu -o letters.tw --epochs 5
   tanglewood train --pipeline train.conllu --dev dev.conllu -o nl.tw --distil 5 --unlabelled text.txt.xz
   tanglewood train train.conllu --dev dev.conllu -o model.tw --config my.toml --set epochs=10 --set rate=0.001"""
 
@@ -60,6 +61,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--resume",
         action="store_true",
         help="continue where an interrupted run stopped (MODEL.training and MODEL.parts are kept until the end)",
+    )
+    parser.add_argument(
+        "--restart", action="store_true", help="begin anew, and remove what an interrupted run has left there"
     )
     parser.add_argument(
         "--pipeline", action="store_true", help="learn everything from raw text to trees: tokens, tags and lemmas too"
@@ -134,6 +138,13 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
         "--vectors-width", type=int, metavar="N", help="numbers to reduce each to (default 64; 0: as in the file)"
     )
     parser.add_argument(
+        "--from",
+        dest="begin_from",
+        metavar="MODEL",
+        help="go on with a network that was trained before: it keeps what it knows and learns the new data's words and "
+        "labels, too; of a pipeline, tokenizer and tagger stay as they are",
+    )
+    parser.add_argument(
         "--pretrained", metavar="FILE", help="begin with an encoder that was learnt from text by tanglewood pretrain"
     )
     parser.add_argument(
@@ -163,7 +174,7 @@ def chosen_config(args: argparse.Namespace) -> Config:
         for key in (
             *("system", "oracle", "pseudo_projective", "learner", "search", "stacked"),
             *("beam", "seed", "single_root", "distil", "distil_from", "unlabelled"),
-            *("vectors", "vectors_rows", "vectors_width", "pretrained", "contextual"),
+            *("vectors", "vectors_rows", "vectors_width", "pretrained", "contextual", "begin_from"),
         )
         if getattr(args, key) is not None
     }
@@ -178,14 +189,16 @@ def run(args: argparse.Namespace) -> int:
     """Train, report after each epoch, and keep the best model."""
     use_one_matrix_thread()
     from tanglewood.run.processes import checked
-    from tanglewood.training.session import Session, check_output
+    from tanglewood.training.continuing import continued
+    from tanglewood.training.session import Session, check_left, check_output
     from tanglewood.training.silver import is_text
 
-    config = chosen_config(args)
+    config = continued(chosen_config(args))
     config.check()
     checked(args.processes)
     check_cluster(args, wanted=bool(config.distil), what="--distil")
     check_output(args.output)
+    check_left(args.output, resume=args.resume, restart=args.restart)
     reading = Reading(args)
     session = Session(
         config,
@@ -200,6 +213,7 @@ def run(args: argparse.Namespace) -> int:
         ],
         output=args.output,
         resume=args.resume,
+        restart=args.restart,
         processes=args.processes,
         dask=args.dask or "",
         report=lambda event: print(event, file=sys.stderr),

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from tanglewood.errors import ConfigError
+from tanglewood.errors import ConfigError, one_line
+from tanglewood.files import check_folder_of
 from tanglewood.show.formats import Format, Look, endings, format_of_name
 
 if TYPE_CHECKING:
@@ -53,6 +56,8 @@ def chosen_format(args: argparse.Namespace, among: Mapping[str, Format], default
     else:
         format_ = format_of_name(args.output, among, remedy=ANOTHER) or among[default]
     format_.check_width(args.width, "--width")
+    if args.output != "-":
+        check_folder_of(args.output)  # fail now, not after the work
     if format_.name == "png":
         from tanglewood.show.png import check_png
 
@@ -70,3 +75,13 @@ def chosen_look(args: argparse.Namespace, format_: Format) -> Look:
 
         width = screen_width()
     return Look(tags=args.tags, width=width, colour=on_screen(args) and "NO_COLOR" not in os.environ)
+
+
+@contextmanager
+def warnings_told() -> Iterator[None]:
+    """Print what the library warns of while it writes, each once, as other messages are."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for text in dict.fromkeys(str(warning.message) for warning in caught):
+        print(f"warning: {one_line(text)}", file=sys.stderr)

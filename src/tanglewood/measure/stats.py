@@ -38,6 +38,7 @@ class Tangled:
     nonprojective_arcs: int
     line: int
     sent_id: str
+    text: str = ""
 
 
 @dataclass(slots=True, repr=False)
@@ -88,7 +89,8 @@ class TreebankStats:
             self.nonprojective_labels[tree.labels[dependent]] += 1
             self.nonprojective_punctuation += is_punctuation(forms[dependent - 1])
         if self.keep_worst:
-            found = Tangled(tree.count_crossing_pairs(), len(crossing), sentence.line, sentence.sent_id or "")
+            text = sentence.text or " ".join(forms)
+            found = Tangled(tree.count_crossing_pairs(), len(crossing), sentence.line, sentence.sent_id or "", text)
             (heapq.heappush if len(self.worst) < self.keep_worst else heapq.heappushpop)(self.worst, found)
 
     def as_dict(self) -> dict[str, object]:
@@ -113,6 +115,7 @@ class TreebankStats:
                     "line": tangled.line,
                     "crossing_pairs": tangled.crossing_pairs,
                     "nonprojective_arcs": tangled.nonprojective_arcs,
+                    "text": tangled.text,
                 }
                 for tangled in sorted(self.worst, reverse=True)
             ],

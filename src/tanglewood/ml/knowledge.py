@@ -27,6 +27,7 @@ class Knowledge:
     parameters: Mapping[str, Floats] = field(default_factory=dict)
     sha256: str = ""  # of the file that it comes from
     contextual: Contextual | None = None
+    whole: bool = False  # whether the parameters are those of a whole network, not of its encoder alone
 
     def give_to(self, parameters: Mapping[str, Floats], vocabulary: Vocabulary) -> None:
         """Write what is known into fresh parameters of an encoder with such a vocabulary."""
@@ -43,6 +44,9 @@ class Knowledge:
                 if name not in parameters or parameters[name].shape != known.shape:
                     raise ConfigError(f"the pretrained encoder has other sizes: {name} has the shape {known.shape}")
                 parameters[name][...] = known
+            elif self.whole and name != "word.weight" and not name.startswith(EMBED):
+                # Labels that are new come after those that are known, in every array that has a place for each.
+                parameters[name][tuple(map(slice, known.shape))] = known
 
 
 def _sections(

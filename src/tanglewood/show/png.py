@@ -1,17 +1,21 @@
 """Turn an SVG drawing into a PNG picture, with resvg: an optional extra, one wheel that needs no system libraries.
 
-Words are drawn in the machine's fonts; a script for which it has none comes out as empty boxes or not at all.
+Words are drawn in the machine's fonts; a script for which it has none comes out as empty boxes or not at all, and a
+warning says so.
 """
 
 import importlib.util
 import re
 import unicodedata
+import warnings
+from functools import cache
 from html import unescape
 
 from tanglewood.errors import MissingExtraError
 
 CJK = {"CJK": "CJK SC", "HIRAGANA": "CJK JP", "KATAKANA": "CJK JP", "HANGUL": "CJK KR"}
 COMMON = {"LATIN", "GREEK", "CYRILLIC"}
+NO_LETTER = "\U0010fffd"  # for private use, and the last of its kind
 SCALE = 2.0  # pixels for each of the SVG's: sharp on dense screens and in print
 
 
@@ -22,11 +26,56 @@ def check_png() -> None:
 
 
 def from_svg(drawing: str, *, scale: float = SCALE) -> bytes:
-    """Return the picture of an SVG, in light colours, on white."""
+    """Return the picture of an SVG, in light colours, on white; a warning says which scripts have no glyphs here."""
     check_png()
+    missing = [script for script, letter in _letters(drawing).items() if not _has_glyph(letter)]
+    if missing:
+        names = ", ".join(missing)
+        warnings.warn(
+            f"no font here has letters of the script {names}: they are empty boxes in the picture, or missing; fonts "
+            "such as Noto Sans have them, and SVG or HTML leaves it to who looks at it",
+            FontWarning,
+            stacklevel=2,
+        )
+    return _drawn(_with_fonts(drawing), scale)
+
+
+class FontWarning(UserWarning):
+    """Some letters of a picture cannot be seen in it."""
+
+
+def _drawn(drawing: str, scale: float) -> bytes:
     import resvg_py
 
-    return bytes(resvg_py.svg_to_bytes(svg_string=_with_fonts(drawing), zoom=scale, background="#ffffff"))
+    return bytes(resvg_py.svg_to_bytes(svg_string=drawing, zoom=scale, background="#ffffff"))
+
+
+def _letters(drawing: str) -> dict[str, str]:
+    """Return the scripts of the texts of a drawing, each with a letter of it."""
+    found: dict[str, str] = {}
+    for text in re.findall(r"<text [^>]*>([^<]+)<", drawing):
+        for char in unescape(text):
+            if char.isalpha():
+                found.setdefault(_script(char).title(), char)
+    return found
+
+
+@cache
+def _has_glyph(letter: str) -> bool:
+    """Whether a font of this machine has a letter: one that no font has looks the same, whatever it is."""
+    family = _family(letter)
+    return _alone(letter, family) != _alone(NO_LETTER, family)
+
+
+def _alone(letter: str, family: str | None) -> bytes:
+    """Return the picture of a letter, in the font that words in its script get."""
+    fonts = f"'{family}', 'Noto Sans', sans-serif" if family else "sans-serif"
+    text = f'<text font-family="{fonts}" x="4" y="24" font-size="20">{letter}</text>'
+    return _drawn(f'<svg xmlns="http://www.w3.org/2000/svg" width="40" height="32">{text}</svg>', 1.0)
+
+
+def _script(char: str) -> str:
+    return unicodedata.name(char, "").split(" ")[0]
 
 
 def _with_fonts(drawing: str) -> str:
@@ -44,7 +93,5 @@ def _with_fonts(drawing: str) -> str:
 
 def _family(text: str) -> str | None:
     """Return the Noto font for a text, by its first letter that is not Latin; None for what all fonts have."""
-    script = next(
-        (unicodedata.name(char, "").split(" ")[0] for char in text if char.isalpha() and char > "\u036f"), None
-    )
+    script = next((_script(char) for char in text if char.isalpha() and char > "\u036f"), None)
     return f"Noto Sans {CJK.get(script, script.title())}" if script and script not in COMMON else None

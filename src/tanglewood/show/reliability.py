@@ -11,7 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from tanglewood.errors import ConfigError, one_line
-from tanglewood.files import writing
+from tanglewood.files import check_folder_of, writing
 from tanglewood.show.formats import FORMATS, endings, format_of_name
 from tanglewood.show.layout import clean
 from tanglewood.show.scatter import GRID
@@ -48,6 +48,7 @@ def check_target(target: str) -> None:
     format_ = format_of_name(target, PICTURES)
     if format_ is None:
         raise ConfigError(f"cannot plot to {target}: the name should end in {endings(PICTURES)}")
+    check_folder_of(target)
     if format_.name == "png":
         from tanglewood.show.png import check_png
 

@@ -81,6 +81,7 @@ class TaggerOptions:
     """How the tagger is trained."""
 
     epochs: int = 0  # 0: 20 for a small treebank, fewer for a large one
+    most_epochs: int = 0  # at most as many as this, where they are chosen; 0: no limit
     layers: int = 2  # of LSTMs
     batch_words: int = 0  # 0: 100 for a small treebank, more for a large one
     rate: float = 2e-3
@@ -94,7 +95,7 @@ class TaggerOptions:
         """Return the options, with those left open chosen for this many words of training data."""
         return replace(
             self,
-            epochs=self.epochs or max(10, min(20, 2_000_000 // max(words, 1))),
+            epochs=self.epochs or min(max(10, min(20, 2_000_000 // max(words, 1))), self.most_epochs or 20),
             batch_words=self.batch_words or batch_for(words),
         )
 

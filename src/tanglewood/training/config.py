@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tanglewood.core.beam import MOST_WIDTH
 from tanglewood.decoders import SEARCHES
@@ -14,6 +14,9 @@ from tanglewood.errors import ConfigError
 from tanglewood.learners import learner_class, learner_entry, student_class
 from tanglewood.options import asked_beam
 from tanglewood.systems import make_system
+
+if TYPE_CHECKING:
+    from tanglewood.text.tagger import TaggerOptions
 
 MOST_TEACHERS = 100
 MOST_ROWS = 1_000_000  # of vectors from a file
@@ -41,6 +44,7 @@ class Config:
     vectors_rows: int = 50_000  # most that are kept of them
     vectors_width: int = 64  # numbers that wider ones are reduced to; 0: they stay as wide as they are
     pretrained: str = ""  # file of an encoder that was learnt from text, to begin with
+    begin_from: str = ""  # model file of a network to go on with, on other data
     contextual: Sequence[str] = ()  # files of a large encoder's vectors of all sentences, or the encoder
     seed: int = 1
     beam: int = 1  # for parsing dev after each epoch
@@ -56,7 +60,7 @@ class Config:
             raise ConfigError(f"beam={self.beam!r}: it should be a whole number from 1 to {MOST_WIDTH}")
         if self.vectors_rows > MOST_ROWS:
             raise ConfigError(f"vectors_rows={self.vectors_rows}: at most {MOST_ROWS:,} vectors can be kept")
-        for name in ("vectors", "pretrained"):
+        for name in ("vectors", "pretrained", "begin_from"):
             if not isinstance(getattr(self, name), str | Path):
                 raise ConfigError(f"{name}={getattr(self, name)!r}: it should be the name of a file")
             object.__setattr__(self, name, str(getattr(self, name)))
@@ -162,13 +166,19 @@ class Config:
         kind = student_class(learner, "Options") if self.distils else learner_class(learner, "Options")
         return options_of(kind, self.settings, f"the {learner} learner")
 
+    def tagger_options(self) -> TaggerOptions:
+        """Return how the taggers before the parser learn: in no more epochs than the parser was told."""
+        from tanglewood.text.tagger import TaggerOptions
+
+        return TaggerOptions(most_epochs=self.settings.get("epochs", 0))
+
     def as_dict(self) -> dict[str, Any]:
         """Return the choices as plain data; those about teachers and knowledge only if there are any."""
         choices = asdict(self)
         if not self.vectors:
             for name in OF_VECTORS:
                 del choices[name]
-        for name in ("pretrained", "contextual"):
+        for name in ("pretrained", "contextual", "begin_from"):
             if not getattr(self, name):
                 del choices[name]
         if not self.distils:

@@ -36,6 +36,8 @@ class CrossValidation:
 
     def run(self) -> Iterator[Scores]:
         """Yield the scores of each fold."""
+        if self.config.begin_from:
+            raise ConfigError("a model to go on with (--from) may have learnt from the sentences that are held out")
         if self.config.distil_from:
             raise ConfigError(
                 "teachers that are there may have learnt from the sentences that are held out; distil=5 (--distil 5) "
@@ -84,6 +86,12 @@ class _Fold:
         column = self.config.tag_column
         if not column:
             return rest, held_out
-        plan = TagPlan(seed=self.config.seed, folds=self.config.folds, tag_column=column, knowledge=knowledge)
+        plan = TagPlan(
+            seed=self.config.seed,
+            folds=self.config.folds,
+            options=self.config.tagger_options(),
+            tag_column=column,
+            knowledge=knowledge,
+        )
         tagger, tagged, _ = prepare_tags(rest, (), plan)
         return tagged, with_tags_of(tagger, held_out, column)

@@ -126,8 +126,8 @@ def _finished(
         wanted["seed"] = teacher_config(config, number).seed
         if any(described.get(name) != value for name, value in wanted.items()):
             raise ModelError(
-                f"{paths[number]}: the teacher is of another training run (other data, options or seed); without "
-                "--resume training begins anew"
+                f"{paths[number]}: the teacher is of another training run (other data, options or seed); with "
+                "--restart training begins anew"
             )
     return found
 

@@ -25,6 +25,11 @@ def knowledge_for(config: Config, sentences: Sequence[Sentence], report: Report 
         knowledge = _of_vectors(config, sentences, report)
     elif config.pretrained:
         knowledge = _of_pretrained(config, sentences, report)
+    elif config.begin_from:
+        from tanglewood.training.continuing import knowledge_of
+
+        report(f"going on with {config.begin_from}")
+        return knowledge_of(config.begin_from)
     if config.contextual:
         from tanglewood.embedding import contextual_of
         from tanglewood.ml.knowledge import Knowledge

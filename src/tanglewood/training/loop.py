@@ -27,6 +27,7 @@ from tanglewood.searches import stacked_tree, stacked_trees
 from tanglewood.store import load_model, part_of, save_model
 from tanglewood.systems import make_system
 from tanglewood.training.config import Config
+from tanglewood.training.continuing import joined, model_of
 from tanglewood.training.knowledge import connect, knowledge_for
 from tanglewood.training.progress import Progress, Report, quiet
 from tanglewood.training.stacking import parse_by_folds
@@ -139,11 +140,13 @@ class Training:
         scheme: Scheme | None = None
         if self.config.pseudo_projective:
             labels_used = {label for tree in trees for label in tree.labels}
-            scheme = fitting_scheme(self.config.pseudo_projective, labels_used)
+            scheme = self._known_scheme(labels_used) or fitting_scheme(self.config.pseudo_projective, labels_used)
             trees = [projectivize(tree, scheme) for tree in trees]
             warnings += _rare_labels(trees, scheme)
         tags = {tag for sentence in self.train for tag in tags_to_give(self.system, sentence)}
         actions = Actions.of(self.system, trees, tags)
+        if self.config.begin_from:
+            actions = joined(model_of(self.config.begin_from).parser.model.actions, actions)
         others: list[StackedTree | None] = [None] * len(self.train)
         if self.stacked is not None:
             train = partial(_train, knowledge=_known_to(self.stacked))
@@ -163,6 +166,16 @@ class Training:
         if columns.empty:
             warnings.append(f"the training data has no {', '.join(columns.empty)}: the parser will not use them")
         return Lesson(actions, examples, scheme, [name for name in OPTIONAL if name not in columns.empty], warnings)
+
+    def _known_scheme(self, labels: set[str]) -> Scheme | None:
+        """Return how labels are decorated in the model that the run goes on with, if it does."""
+        scheme = model_of(self.config.begin_from).parser.scheme if self.config.begin_from else None
+        if scheme is not None and scheme.clashes(labels):
+            raise ConfigError(
+                f"{self.config.begin_from} decorates labels with {scheme.separator} and {scheme.mark}, which labels of "
+                "the new data have in them"
+            )
+        return scheme
 
     def _check_sizes(self) -> None:
         """Raise a LimitError if the tables of a sentence are too large to learn from it."""
@@ -215,7 +228,8 @@ class Training:
             "stacked_sha256": hashlib.sha256(Path(stacked).read_bytes()).hexdigest() if stacked else "",
         }
         if self.knowledge is not None:
-            described[f"{'pretrained' if self.config.pretrained else 'vectors'}_sha256"] = self.knowledge.sha256
+            source = next((name for name in ("pretrained", "begin_from") if getattr(self.config, name)), "vectors")
+            described[f"{source}_sha256"] = self.knowledge.sha256
         if self.config.distils:
             described |= {
                 "teachers": len(self.taught.teachers),

@@ -34,7 +34,7 @@ from tanglewood.treebank.sentence import Sentence
 class Prepared:
     """Tokenizer and tagger, and the data for the parser: with the tags it will meet."""
 
-    tokenizer: Tokenizer
+    tokenizer: Tokenizer | None
     tagger: Tagger
     train: list[Sentence]
     dev: list[Sentence]
@@ -165,7 +165,7 @@ class _Parts:
         if kept.get("made_from") != self.made_from:
             raise ModelError(
                 f"{path}: the part is of another training run (other data, options or seed); "
-                "without --resume training begins anew"
+                "with --restart training begins anew"
             )
         return arrays, kept["settings"]
 

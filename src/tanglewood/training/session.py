@@ -14,6 +14,7 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 from tanglewood.errors import ArgumentError, ConfigError, ModelError, given
+from tanglewood.files import check_folder_of
 from tanglewood.measure.scores import evaluate
 from tanglewood.ml.threads import one_matrix_thread
 from tanglewood.pipeline import Pipeline
@@ -21,10 +22,11 @@ from tanglewood.run.processes import checked
 from tanglewood.systems import SYSTEMS
 from tanglewood.text.tokenizer import Tokenizer
 from tanglewood.training.config import Config, updated
+from tanglewood.training.continuing import continued, model_of
 from tanglewood.training.distil import TeacherPlan, begun
 from tanglewood.training.knowledge import knowledge_for
 from tanglewood.training.loop import Training
-from tanglewood.training.pipeline import Prepared, filled_in, prepare
+from tanglewood.training.pipeline import Prepared, filled_in, prepare, with_tags_of
 from tanglewood.training.progress import Progress, Report, TaggerProgress, TeacherProgress, quiet
 from tanglewood.training.silver import is_text, silver_sentences, words_for
 from tanglewood.training.student import Taught, askable
@@ -39,11 +41,11 @@ class Session:
     """A training run from sentences to a pipeline; a parser that gives tags gets a tagger, whether asked for or not.
 
     With an ``output`` the model is saved there, and until then what is finished is beside it, in OUTPUT.parts and
-    OUTPUT.training, from where a run with ``resume`` continues. ``processes`` taggers or teachers are trained at a
-    time, and as many threads parse the dev set; ``dask`` is the address of a cluster for the teachers; that changes no
-    result. ``unlabelled`` are the sentences of the
-    treebanks among the files that the choices name, if they have been read already. ``tell`` is called by learners
-    whose epochs take long: with the epoch, the share of it that is done, and about how many seconds of it are left.
+    OUTPUT.training, from where a run with ``resume`` continues; one with ``restart`` removes it. ``processes`` taggers
+    or teachers are trained at a time, and as many threads parse the dev set; ``dask`` is the address of a cluster for
+    the teachers; that changes no result. ``unlabelled`` are the sentences of the treebanks among the files that the
+    choices name, if they have been read already. ``tell`` is called by learners whose epochs take long: with the epoch,
+    the share of it that is done, and about how many seconds of it are left.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class Session:
         unlabelled: Sequence[Sentence] | None = None,
         output: str | Path | None = None,
         resume: bool = False,
+        restart: bool = False,
         processes: int = 1,
         dask: str = "",
         report: Report = quiet,
@@ -69,6 +72,7 @@ class Session:
         self.unlabelled = unlabelled
         self.output = None if output is None else Path(output)
         self.resume = resume
+        self.restart = restart
         self.processes = processes
         self.dask = dask
         self.report = report
@@ -80,6 +84,7 @@ class Session:
     def run(self) -> Pipeline:
         """Learn everything, save the model if there is an output, and return it."""
         check_output(self.output)
+        check_left(self.output, resume=self.resume, restart=self.restart)
         checked(self.processes)
         training = self.training = self._begun()
         for progress in training.run(threads=self.processes, tell=self._teller(training)):
@@ -150,11 +155,15 @@ class Session:
             self._checkpoint.unlink(missing_ok=True)
             if self.has_parts:
                 rmtree(self._parts)
-        if self.pipeline or config.tag_column:
+        if self._continues_pipeline():
+            before = self._before = self._tagged_again()
+            config, train, dev = config.for_predicted_tags(), before.train, before.dev
+        elif self.pipeline or config.tag_column:
             if taught.teachers:
                 askable(Training(config, train, dev, taught=taught))  # the unsuitable are refused before taggers learn
             before = self._before = self._prepared(knowledge)
             config, train, dev = config.for_predicted_tags(), before.train, before.dev
+            assert before.tokenizer is not None
             unlabelled = [*taught.unlabelled, *self._silver(texts, before.tokenizer)]
             taught = replace(taught, unlabelled=filled_in(before.tagger, unlabelled, config.tag_column))
         plan = TeacherPlan(self.processes, None if self.output is None else self._parts, self.report, self.dask)
@@ -173,6 +182,23 @@ class Session:
             training.resume(self._checkpoint)
             self.report(f"going on after epoch {training.epoch}")
         return training
+
+    def _continues_pipeline(self) -> bool:
+        """Whether the run goes on with a model that has a tagger; if not, it cannot become a pipeline."""
+        if not self.config.begin_from:
+            return False
+        has_tagger = model_of(self.config.begin_from).tagger is not None
+        if self.pipeline and not has_tagger:
+            raise ConfigError(f"{self.config.begin_from} is a parser of tagged words; --pipeline needs one of raw text")
+        return has_tagger
+
+    def _tagged_again(self) -> Prepared:
+        """Return tokenizer and tagger of the model that the run goes on with, and the data with its tags."""
+        model = model_of(self.config.begin_from)
+        assert model.tagger is not None
+        column = self.config.tag_column
+        train, dev = (with_tags_of(model.tagger, sentences, column) for sentences in (self.train, self.dev))
+        return Prepared(model.tokenizer, model.tagger, train, dev)
 
     def _texts(self) -> list[str]:
         """Return the files of unlabelled sentences that hold raw text."""
@@ -199,6 +225,7 @@ class Session:
             folds=self.config.folds,
             processes=self.processes,
             tag_column=self.config.tag_column,
+            options=self.config.tagger_options(),
             folder=None if self.output is None else self._parts,
             report=self.report,
             knowledge=knowledge,
@@ -234,10 +261,22 @@ def check_output(output: str | Path | None) -> None:
     """Raise an error, before anything is learnt, if a model cannot be written there."""
     if output is None:
         return
-    if not Path(output).resolve().parent.is_dir():
-        raise ConfigError(f"{output}: there is no such folder to write the model to")
+    check_folder_of(output)
     if Path(output).is_dir():
         raise ConfigError(f"{output} is a folder; the model needs the name of a file, such as {Path(output) / 'x.tw'}")
+
+
+def check_left(output: str | Path | None, *, resume: bool, restart: bool) -> None:
+    """Raise an error if an interrupted run has left something, and nobody has said what to do with it."""
+    if resume and restart:
+        raise ConfigError("--resume goes on with an interrupted run and --restart begins anew; choose one")
+    if output is None or resume or restart:
+        return
+    for left in (Path(f"{output}.training"), Path(f"{output}.parts")):
+        if left.exists():
+            raise ConfigError(
+                f"{left} is of a run that was interrupted: --resume goes on with it, --restart removes it"
+            )
 
 
 def _save(model: Pipeline, output: Path) -> None:
@@ -278,6 +317,7 @@ def train(
     processes: int = 1,
     output: str | Path | None = None,
     resume: bool = False,
+    restart: bool = False,
     **settings: Any,  # noqa: ANN401 - of many types
 ) -> Pipeline:
     """Learn a model from a treebank; the same seed gives the bytes that the command line gives.
@@ -286,16 +326,18 @@ def train(
     without dev the last. The model parses tagged words or, with ``pipeline``, raw text. ``settings`` are all other
     choices by name: those of Config, options of the system (``max_degree=1``) and settings of the learner
     (``epochs=10``). ``progress`` is called with a record after every epoch; True writes lines to standard error. With
-    an ``output`` the model is saved there; see `Session`.
+    an ``output`` the model is saved there; what an interrupted run has left needs ``resume`` or ``restart``, see
+    `Session`.
     """
     if not (isinstance(progress, bool) or callable(progress)):
         raise ArgumentError(
             f"progress should be True, or a function to be called after every epoch, not {given(progress)}"
         )
     check_output(output)
+    check_left(output, resume=resume, restart=restart)
     checked(processes)
     named = {"system": system, "oracle": oracle, "learner": learner, "search": search, "seed": seed}
-    config = _with_system_options(updated(Config(), {**named, **settings}))
+    config = continued(_with_system_options(updated(Config(), {**named, **settings})))
     config.check()
     session = Session(
         config,
@@ -304,6 +346,7 @@ def train(
         pipeline=pipeline,
         output=output,
         resume=resume,
+        restart=restart,
         processes=processes,
         report=_reporter(progress),
         warn=_print_warning if progress is True else _warn_caller,

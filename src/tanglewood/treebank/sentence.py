@@ -277,6 +277,18 @@ class Sentence:
         if -1 in self._heads[1:]:
             raise self._head_error(self._heads, self._heads.index(-1, 1))
 
+    def heads_given(self) -> "array[int]":
+        """Return the heads indexed by node, a negative number where there is "_"; to be read only.
+
+        An error says where a head is not a number, or where heads cannot become a tree, whatever the others are.
+        """
+        self.check_heads_written()
+        whole = array("i", [-1, *(max(head, 0) for head in self._heads[1:])])
+        word = measures.offender(whole)
+        if word:
+            raise self._head_error(whole, word)
+        return self._heads
+
     def with_tree(self, tree: Tree) -> "Sentence":
         """Return a copy in which HEAD and DEPREL are those of ``tree``; the rest stays byte for byte, DEPS too."""
         n = len(self)

@@ -1,0 +1,1 @@
+"""Models as packages: wheels that hold one, those that are installed, and their names."""

@@ -1,0 +1,1 @@
+"""tanglewood in spaCy (extra: spacy): components for its pipelines, and documents both ways."""

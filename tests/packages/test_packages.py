@@ -1,0 +1,155 @@
+"""Models as packages: a wheel that pip takes, the names of what is installed, and how they are listed."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import subprocess
+import sys
+import zipfile
+from base64 import urlsafe_b64encode
+
+import pytest
+
+import tanglewood as tw
+from tanglewood.cli import main
+from tanglewood.errors import ConfigError, ModelError
+from tanglewood.packages.installed import find_installed, installed_models
+from tanglewood.packages.wheel import card_of, command_of, write_wheel
+from toy import small_network, toy_sentences, toy_text, train_parser
+
+WHEEL = "tanglewood_model_toy_words-1.2-py3-none-any.whl"
+COMMAND = ["package", "toy.tw", "--name", "toy-words", "--version", "1.2", "--licence", "CC0-1.0", "--language", "art"]
+
+
+@pytest.fixture
+def model(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    small_network(monkeypatch)
+    train_parser(toy_sentences(10), settings={"epochs": 1}).save("toy.tw")
+    return tmp_path / "toy.tw"
+
+
+@pytest.fixture
+def site(model, monkeypatch, capsys):
+    """A folder that Python looks for packages in, with the model's wheel unpacked as pip does it."""
+    (model.parent / "LICENCE").write_text("Do what you like.\n")
+    assert main([*COMMAND, "--licence-file", "LICENCE", "--source", "toys"]) == 0
+    assert capsys.readouterr().out == f"{WHEEL}\n"
+    site = model.parent / "site"
+    with zipfile.ZipFile(WHEEL) as wheel:
+        wheel.extractall(site)
+    monkeypatch.syspath_prepend(site)
+    return site
+
+
+def test_a_wheel_records_what_is_in_it(site):
+    with zipfile.ZipFile(WHEEL) as wheel:
+        (record,) = (name for name in wheel.namelist() if name.endswith("/RECORD"))
+        rows = [*csv.reader(io.StringIO(wheel.read(record).decode()))]
+        assert sorted(row[0] for row in rows) == sorted(wheel.namelist())
+        for name, digest, size in rows:
+            if name != record:
+                data = wheel.read(name)
+                wanted = urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+                assert (digest, size) == (f"sha256={wanted}", str(len(data)))
+        metadata = wheel.read(record.replace("RECORD", "METADATA")).decode()
+        assert "Name: tanglewood-model-toy-words\nVersion: 1.2\n" in metadata
+        assert "License: CC0-1.0\n" in metadata
+        assert "--learner network" in metadata
+        assert wheel.read(record.replace("RECORD", "licenses/LICENSE")) == b"Do what you like.\n"
+
+
+def test_the_same_model_gives_the_same_bytes(model):
+    first = main(COMMAND), (model.parent / WHEEL).read_bytes()
+    assert first == (main(COMMAND), (model.parent / WHEEL).read_bytes())
+
+
+def test_an_installed_model_is_found_by_its_name(site, model, capsys):
+    assert find_installed("toy-words") == site / "tanglewood_model_toy_words" / "model.tw"
+    assert tw.load("toy-words").checksum == tw.load("toy.tw").checksum
+    (model.parent / "words.conllu").write_text(toy_text(3, seed=4))
+    assert main(["parse", "-m", "toy-words", "words.conllu", "-o", "by-name.conllu"]) == 0
+    assert main(["parse", "-m", "toy.tw", "words.conllu", "-o", "by-file.conllu"]) == 0
+    assert (model.parent / "by-name.conllu").read_bytes() == (model.parent / "by-file.conllu").read_bytes()
+    assert main(["info", "toy-words"]) == 0
+    assert "network" in capsys.readouterr().out
+
+
+def test_a_file_comes_before_an_installed_model_of_the_same_name(site, model):
+    train_parser(toy_sentences(10), settings={"epochs": 1}, seed=2).save("toy-words")
+    assert tw.load("toy-words").checksum != tw.load("toy.tw").checksum
+
+
+def test_models_are_listed_with_language_licence_size_and_scores(site, capsys):
+    assert main(["models", "--json"]) == 0
+    bundled, toy = json.loads(capsys.readouterr().out)
+    assert bundled["name"] == "english-ewt"
+    assert bundled["licence"] == "CC-BY-SA-4.0"
+    assert (toy["name"], toy["version"], toy["language"], toy["licence"]) == ("toy-words", "1.2", "art", "CC0-1.0")
+    assert toy["takes"] == "tagged words"
+    assert toy["size"] == installed_models()["toy-words"].path.stat().st_size
+    assert toy["source"] == "toys"
+    assert main(["models"]) == 0
+    out = capsys.readouterr().out
+    assert "toy-words" in out
+    assert "CC0-1.0" in out
+
+
+def test_the_bundled_model_has_a_name_too():
+    assert tw.load("english-ewt").checksum == tw.load().checksum
+
+
+def test_a_name_that_nothing_has_and_a_broken_package_are_errors(site, capsys):
+    with pytest.raises(FileNotFoundError, match="no installed model of that name"):
+        tw.load("toy-verbs")
+    assert main(["parse", "-m", "toy-verbs", "toy.tw"]) == 1
+    assert "tanglewood models lists those that there are" in capsys.readouterr().err
+    (site / "tanglewood_model_toy_words" / "model.tw").unlink()
+    with pytest.raises(ModelError, match="its model model is not there"):
+        tw.load("toy-words")
+    assert "toy-words" not in installed_models()
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--name", "Toy Words"], "is no name for a model"),
+        (["--version", "new"], "is no version"),
+        (["-o", "nowhere"], "there is no folder nowhere"),
+    ],
+)
+def test_what_makes_no_package_is_an_error(model, capsys, more, message):
+    assert main([*COMMAND, *more]) == 1
+    assert message in capsys.readouterr().err
+    assert not [*model.parent.glob("*.whl")]
+
+
+def test_only_models_become_packages(model):
+    pipeline = tw.load("toy.tw")
+    card = card_of(pipeline, name="x", version="1", language="", licence="MIT", command="", source="")
+    (model.parent / "no.tw").write_text("no model")
+    with pytest.raises(ModelError):
+        write_wheel("no.tw", ".", card)
+    with pytest.raises(ConfigError, match="no name"):
+        write_wheel("toy.tw", ".", {**card, "name": "a/b"})
+
+
+def test_the_command_of_a_model_says_how_it_was_made(model):
+    words = command_of(tw.load("toy.tw")).split()
+    assert words[:2] == ["tanglewood", "train"]
+    assert words[words.index("--system") + 1] == "swap"
+    assert "epochs=1" in words
+
+
+@pytest.mark.slow
+def test_pip_installs_it(site, tmp_path):
+    target = tmp_path / "installed"
+    pip = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--target", str(target), WHEEL]
+    done = subprocess.run(pip, capture_output=True, text=True, check=False)
+    if "No module named pip" in done.stderr:
+        pytest.skip("there is no pip")
+    assert done.returncode == 0, done.stderr
+    assert (target / "tanglewood_model_toy_words" / "model.tw").read_bytes() == (tmp_path / "toy.tw").read_bytes()
