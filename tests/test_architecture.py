@@ -61,7 +61,8 @@ ON: dict[str, tuple[str, ...]] = {
     "options": ("decoders",),  # how far a search may go if nothing else is said
     "learners": ("ml", "core", "decoders"),
     "text": ("ml", "treebank"),
-    "searches": ("decoders", "learners", "transforms", "options"),
+    "decoding": ("decoders", "learners", "options"),
+    "searches": ("decoding", "transforms"),
     "parser": ("searches", "systems", "store", ""),  # the version stands in a model file
     "run.processes": (),
     "run.dask_engine": ("ml",),

@@ -11,7 +11,7 @@ import pytest
 import tanglewood as tw
 from brute_trees import all_trees, is_nonprojective
 from exhaustive import COMPILED
-from tanglewood import searches
+from tanglewood import decoding, searches
 from tanglewood.decoders import JOINT_SEARCHES, MOVE_SEARCHES, SEARCHES
 from tanglewood.errors import ConfigError, ModelError
 from tanglewood.learners.base import TreeVote
@@ -76,7 +76,7 @@ def best_value(scores, n, *, projective=False):
 @pytest.mark.parametrize("beam", [1, 4])
 @pytest.mark.parametrize("kind", ["joint", "projective"])
 def test_voting_finds_the_best_tree_by_arcs_and_votes(request, monkeypatch, short, kind, beam):
-    monkeypatch.setattr(searches, "CROSSING_GAIN", 0.0)  # crossing arcs need not gain anything
+    monkeypatch.setattr(decoding, "CROSSING_GAIN", 0.0)  # crossing arcs need not gain anything
     parser = request.getfixturevalue(kind)
     for sentence in short:
         scores = np.array(arcs_of(parser, sentence).scores)
@@ -102,8 +102,8 @@ def test_votes_for_crossing_arcs_must_pay(monkeypatch):
     unseen = toy_sentences(40, seed=9)
     crossing = {}
     for gain, longest in ((0.0, 200), (1e6, 200), (1e6, 5)):
-        monkeypatch.setattr(searches, "CROSSING_GAIN", gain)
-        monkeypatch.setattr(searches, "MOST_CAUTIOUS", longest)
+        monkeypatch.setattr(decoding, "CROSSING_GAIN", gain)
+        monkeypatch.setattr(decoding, "MOST_CAUTIOUS", longest)
         crossing[gain, longest] = sum(not s.tree.is_projective() for s in parser.parse_all(unseen, search="vote"))
     assert crossing[0.0, 200] > 0
     assert crossing[1e6, 200] == 0
@@ -194,8 +194,8 @@ def test_in_long_sentences_moves_have_to_do(joint, monkeypatch, search, limit):
     if limit == "max_length":
         options["max_length"] = longest
     elif limit == "max_memory":
-        decoding = searches.Decoding(joint, ParseOptions(), "mst")
-        options["max_memory"] = decoding.memory(longest)
+        by_arcs = decoding.Decoding(joint.model.actions.system, ParseOptions(), "mst")
+        options["max_memory"] = by_arcs.memory(longest)
     else:
         monkeypatch.setattr(searches, "MOST_ARC_WORDS", longest)
     moves = "beam" if search == "rescore" else "greedy"

@@ -19,14 +19,12 @@ from tanglewood.core.beam import Beam
 from tanglewood.core.logs_plain import exp
 from tanglewood.core.search import Search
 from tanglewood.core.state import State
-from tanglewood.decoders import MOST_MEMORY, MOVE_SEARCHES, SEARCHES, make_decoder, make_summing_decoder
-from tanglewood.decoders.base import Decoder, Scores, Siblings, score_table, words_in
-from tanglewood.decoders.crossing import CautiousDecoder
-from tanglewood.decoders.kept import kept_heads, kept_problem, too_long_to_keep, with_heads, with_labels_of
-from tanglewood.decoders.limits import MOST_ARC_WORDS, table_memory, too_long
+from tanglewood.decoders import MOST_MEMORY, MOVE_SEARCHES, SEARCHES
+from tanglewood.decoders.kept import kept_heads, kept_problem, too_long_to_keep, with_labels_of
+from tanglewood.decoders.limits import MOST_ARC_WORDS, too_long
+from tanglewood.decoding import BY_HEADS, DecodedArcs, Decoding, with_confidence
 from tanglewood.errors import ConfigError, LocatedError
 from tanglewood.learners.base import ArcScores, Model, StackedTree, TreeVote
-from tanglewood.learners.calibration import at_temperature
 from tanglewood.learners.tag_candidates import Tagging
 from tanglewood.ml.words import words_of
 from tanglewood.options import OptionsByName, ParseOptions, asked_beam
@@ -37,13 +35,10 @@ from tanglewood.treebank.tree import Tree
 # How much the votes of all trees of the beam together, or of the greedy tree, add to the score of an arc; what share
 # the log-probabilities of arcs and labels have in rescoring. Chosen on dev sets.
 BEAM_VOTE, GREEDY_VOTE, ARCS_SHARE = 2.0, 0.7, 0.6
-MOST_CAUTIOUS = 200  # words of a sentence in which crossing arcs must pay: the best projective tree takes cubic time
-CROSSING_GAIN = 1.0  # what each crossing arc must add to the score of a tree that moves and arcs have voted for
 # Words of a sentence with a beam, which copies configurations, each as long as the sentence, at every move: of 1,000
 # words it does half as many in a second as of 50, of 2,000 a quarter. Greedy search copies nothing. Text without full
 # stops comes in sentences of 1,000 words.
 MOST_BEAM_WORDS = 500
-BY_HEADS = "heads"  # the proof of a tree that has the heads that were given, but is not of the kind searched for
 
 
 class Searcher(Protocol):
@@ -159,7 +154,7 @@ class ArcWorker(ParserWorker):
 
     def __init__(self, parser: Searched, options: ParseOptions) -> None:
         ParserWorker.__init__(self, parser, options)
-        self._decoding = Decoding(parser, options, options.search or parser.description["search"])
+        self._decoding = Decoding(self._actions.system, options, options.search or parser.description["search"])
 
     def problem(self, sentence: Sentence) -> LocatedError | None:
         """Return the error if the tables of a sentence would need too much memory, even for the best of all trees."""
@@ -191,89 +186,6 @@ class ArcWorker(ParserWorker):
         found = self._decoding.decode(arcs.scores, self._workspace.temperature, siblings=siblings, kept=kept)
         parsed = self._with_tree(sentence, self._tree(found.heads, arcs.best_labels(found.heads)))
         yield self._described(parsed, self._decoding, found)
-
-
-class DecodedArcs(NamedTuple):
-    """The heads of words that a search over arcs found, its proof and, if asked for, the probabilities of all arcs."""
-
-    heads: Sequence[int]
-    proof: str
-    marginals: memoryview[float] | None = None
-
-
-class Decoding:
-    """A search over arcs: the best tree by a table of scores, and how probable its heads are."""
-
-    def __init__(self, parser: Searched, options: ParseOptions, search: str, *, cautious: bool = False) -> None:
-        self.search = search
-        self.options = options
-        limits = {"max_words": options.max_length or None, "max_bytes": options.max_memory}
-        system = parser.model.actions.system
-        self._decoder: Decoder = make_decoder(search, system, **limits)
-        self._sums = make_summing_decoder(search, system)
-        # Whatever heads a sentence has, there is a tree with them, but maybe not of the kind that is searched for.
-        self._all_trees = make_decoder("mst", system)
-        self._cautious: Decoder | None = None
-        if cautious:
-            self._cautious = CautiousDecoder(self._decoder, make_decoder("eisner", system), gain=CROSSING_GAIN)
-
-    def memory(self, n: int) -> int:
-        """Return the bytes of the tables of n words for the best of all trees, and for sums if they are asked for."""
-        return table_memory(n, sums=self.options.confidence or self.options.min_risk)
-
-    def fits(self, n: int) -> bool:
-        """Whether n words are within the limits of the search."""
-        return self._decoder.fits(n)
-
-    def decode(
-        self,
-        scores: Scores,
-        temperature: float,
-        believed: Scores | None = None,
-        *,
-        siblings: Siblings | None = None,
-        kept: Sequence[int] | None = None,
-    ) -> DecodedArcs:
-        """Return the best tree by some scores; probabilities are by ``believed``, if these are other scores.
-
-        In a second-order search, siblings have scores, too, if the sentence is within its limits. Words whose head is
-        to be ``kept`` (by node, negative: any) have that one, even if the search then finds no tree of its own kind.
-        """
-        believed = scores if believed is None else believed
-        decoder, sums, proof = self._decoder, self._sums, ""
-        if kept is not None:
-            scores, believed = with_heads(scores, kept), with_heads(believed, kept)
-            if not decoder.best(scores).found:
-                decoder = sums = self._all_trees
-                proof, siblings = BY_HEADS, None
-        if siblings is not None:
-            decoded = decoder.second_order_best(scores, siblings)
-            return DecodedArcs(decoded.heads[1:].tolist(), decoded.proof)
-        marginals = None
-        if self.options.confidence or self.options.min_risk:
-            marginals = sums.marginals(at_temperature(believed, temperature))
-        if marginals is not None and self.options.min_risk:
-            n = len(marginals) - 1
-            scores = score_table(n)
-            for head in range(n + 1):
-                for word in range(1, n + 1):
-                    scores[head, word] = marginals[head, word]
-            scores = scores if kept is None else with_heads(scores, kept)
-        careful = self._cautious if words_in(scores) <= MOST_CAUTIOUS and not proof else None
-        decoded = (careful or decoder).best(scores)
-        return DecodedArcs(decoded.heads[1:].tolist(), proof or decoded.proof, marginals)
-
-    def marginals(self, scores: Scores, temperature: float) -> memoryview[float]:
-        """Return the probabilities of all arcs by their scores."""
-        return self._sums.marginals(at_temperature(scores, temperature))
-
-
-def with_confidence(sentence: Sentence, confidence: memoryview[float] | Sequence[float]) -> Sentence:
-    """Return a parsed sentence with the probabilities of its heads in MISC: those of its words, or of all arcs."""
-    found = confidence
-    if isinstance(confidence, memoryview):
-        found = [confidence[head, word] for word, head in enumerate(sentence.tree.heads) if word]
-    return sentence.with_misc("Confidence", [f"{probability:.4f}" for probability in found])
 
 
 class MoveWorker(ParserWorker):
@@ -447,7 +359,7 @@ class JointWorker(MoveWorker):
         projective = parser.scheme is not None or self._actions.system.projective
         over_arcs = options.search if options.search in SEARCHES else "eisner" if projective else "mst"
         cautious = options.search == "vote" and not projective
-        self._decoding = Decoding(parser, options, over_arcs, cautious=cautious)
+        self._decoding = Decoding(self._actions.system, options, over_arcs, cautious=cautious)
 
     def _fits(self, n: int) -> bool:
         """Whether arcs of n words are scored; in longer sentences the moves have to do."""
