@@ -92,7 +92,7 @@ def test_every_optional_extra_that_is_not_huge_is_in_all_and_all_are_known_to_in
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     optional = set(extras) - {"all", "test"}
     assert set(EXTRAS) == optional
-    assert extras["all"] == [f"tanglewood[{','.join(sorted(optional - {'contextual'}))}]"]
+    assert extras["all"] == [f"tanglewood[{','.join(sorted(optional - {'contextual', 'spacy'}))}]"]
 
 
 def test_trace_prints_figure_3_of_nivre_2009_line_by_line(capsys):

@@ -203,10 +203,10 @@ def test_what_another_run_writes_is_not_cleared_away(monkeypatch):
         path.write_bytes(b"")
     with Running(output, (1, 1)):
         other = saying / "elsewhere-1.json"
+        said = next(said for _, said in runs(output))
 
         def walk(folder, walk=os.walk):
             found = list(walk(folder))
-            said = next(said for _, said in runs(output))
             other.write_text(json.dumps({**said, "host": "elsewhere"}))  # with the number of this very process
             return found
 

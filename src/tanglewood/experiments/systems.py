@@ -226,6 +226,7 @@ def run(
         """Return the data with taggers' candidates for one column, which stays as it is, and their tags elsewhere."""
         plan = TagPlan(
             seed=learning.seed,
+            options=config_of("joint", learning).tagger_options(),
             tag_column=TAG_COLUMN,
             folder=taggers,
             report=lambda text: step(0.0, " ".join(str(text).split())),

@@ -157,7 +157,7 @@ def remove_folder(place: Place) -> None:
 def files_below(place: Place, *, without: str = "") -> Iterator[str]:
     """Yield the names of all files in a folder: first its own, then those of its folders, each by name.
 
-    Those of the folder ``without``, which is directly in it, are left out.
+    Those of the folder ``without``, which is directly in it, are left out. A folder that is not there has none.
     """
     if isinstance(place, Path):
         for where, folders, names in os.walk(place):
@@ -166,7 +166,8 @@ def files_below(place: Place, *, without: str = "") -> Iterator[str]:
             for name in sorted(names):
                 yield (base / name).as_posix()
         return
-    with telling(str(place)):
+    found = []
+    with suppress(FileNotFoundError), telling(str(place)):
         system, inside = place.found()
         root = f"{inside.rstrip('/')}/"
         found = [str(path).removeprefix(root) for path in system.find(inside)]
