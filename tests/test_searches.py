@@ -14,7 +14,7 @@ from exhaustive import COMPILED
 from tanglewood import decoding, searches
 from tanglewood.decoders import JOINT_SEARCHES, MOVE_SEARCHES, SEARCHES
 from tanglewood.errors import ConfigError, ModelError
-from tanglewood.learners.base import TreeVote
+from tanglewood.learners.base import TreeVote, Votes
 from tanglewood.learners.network import arcs as arc_head
 from tanglewood.ml.words import words_of
 from tanglewood.options import ParseOptions
@@ -78,17 +78,18 @@ def best_value(scores, n, *, projective=False):
 def test_voting_finds_the_best_tree_by_arcs_and_votes(request, monkeypatch, short, kind, beam):
     monkeypatch.setattr(decoding, "CROSSING_GAIN", 0.0)  # crossing arcs need not gain anything
     parser = request.getfixturevalue(kind)
+    monkeypatch.setattr(parser.model, "votes", Votes(1.3, 0.9))
     for sentence in short:
         scores = np.array(arcs_of(parser, sentence).scores)
         if beam == 1:
-            trees, shares, worth = [heads_of(parser, sentence, search="greedy")], [1.0], searches.GREEDY_VOTE
+            trees, shares, worth = [heads_of(parser, sentence, search="greedy")], [1.0], 1.3
         else:
             worker = parser.worker(ParseOptions(search="beam", beam=beam, nbest=beam))
             worker._encode([sentence])
             derivations = worker._derivations(sentence, 0, every=True)
             trees = [one.heads for one in derivations]
             weights = [math.exp(one.score) for one in derivations]
-            shares, worth = [weight / sum(weights) for weight in weights], searches.BEAM_VOTE
+            shares, worth = [weight / sum(weights) for weight in weights], 0.9
         for tree, share in zip(trees, shares, strict=True):
             for word, head in enumerate(tree, 1):
                 scores[head, word] += worth * share
@@ -147,7 +148,7 @@ def test_confidence_is_the_share_of_all_trees_that_have_the_head(joint, short, s
     for sentence in short[:6]:
         scores = np.array(arcs_of(joint, sentence).scores)
         if search == "vote":  # the votes count for confidence, too
-            scores[heads_of(joint, sentence, search="greedy"), range(1, len(sentence) + 1)] += searches.GREEDY_VOTE
+            scores[heads_of(joint, sentence, search="greedy"), range(1, len(sentence) + 1)] += searches.BELIEVED_VOTE
         scores /= joint.model.temperature
         (parsed,) = joint.parse_all([sentence], search=search, confidence=True)
         (plain,) = joint.parse_all([sentence], search=search)
@@ -220,7 +221,7 @@ def test_votes_of_a_beam_count_less_for_confidence(joint, short):
         derivations = worker._derivations(sentence, 0, every=True)
         scores = np.array(arcs_of(joint, sentence).scores)
         for one, share in zip(derivations, searches.shares_of(derivations), strict=True):
-            scores[one.heads, range(1, len(sentence) + 1)] += searches.GREEDY_VOTE * share
+            scores[one.heads, range(1, len(sentence) + 1)] += searches.BELIEVED_VOTE * share
         (parsed,) = joint.parse_all([sentence], accurate=True, confidence=True)
         trees = [heads for heads in all_trees(len(sentence)) if heads.count(0) == 1]
         weights = [math.exp(value(scores / joint.model.temperature, heads)) for heads in trees]
@@ -307,7 +308,7 @@ def test_confidence_belongs_to_the_head_that_is_written():
         arcs = arcs_of(parser, sentence)
         scores = arcs.with_votes(
             [TreeVote(one.heads, one.labels, 1.0) for one in worker._derivations(sentence, 0, every=False)],
-            searches.GREEDY_VOTE,
+            searches.BELIEVED_VOTE,
         )
         chances = worker._decoding.marginals(scores, parser.model.temperature)
         for word, (head, misc) in enumerate(zip(parsed.tree.heads[1:], parsed.misc, strict=True), 1):

@@ -32,9 +32,9 @@ from tanglewood.transforms.pseudo_projective import Scheme, deprojectivize
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tree import Tree
 
-# How much the votes of all trees of the beam together, or of the greedy tree, add to the score of an arc; what share
-# the log-probabilities of arcs and labels have in rescoring. Chosen on dev sets.
-BEAM_VOTE, GREEDY_VOTE, ARCS_SHARE = 2.0, 0.7, 0.6
+ARCS_SHARE = 0.6  # of the log-probabilities of arcs and labels in rescoring; chosen on dev sets
+# What trees add to the scores of arcs where these are to say how probable heads are: a beam is surer than it should be.
+BELIEVED_VOTE = 0.7
 # Words of a sentence with a beam, which copies configurations, each as long as the sentence, at every move: of 1,000
 # words it does half as many in a second as of 50, of 2,000 a quarter. Greedy search copies nothing. Text without full
 # stops comes in sentences of 1,000 words.
@@ -423,9 +423,9 @@ class JointWorker(MoveWorker):
         if derivations:
             shares = shares_of(derivations)
             votes = [TreeVote(one.heads, one.labels, share) for one, share in zip(derivations, shares, strict=True)]
-            scores = believed = arcs.with_votes(votes, BEAM_VOTE if by_beam else GREEDY_VOTE)
-            if by_beam and self.options.confidence:  # a beam is surer than it should be
-                believed = arcs.with_votes(votes, GREEDY_VOTE)
+            scores = arcs.with_votes(votes, self._workspace.votes.beam if by_beam else self._workspace.votes.greedy)
+            if self.options.confidence:
+                believed = arcs.with_votes(votes, BELIEVED_VOTE)
         found = self._decoding.decode(scores, self._workspace.temperature, believed, kept=self._kept(sentence))
         tree = self._tree(found.heads, arcs.best_labels(found.heads, votes))
         tagged = self._tagged(sentence, derivations[0].tags) if derivations else sentence

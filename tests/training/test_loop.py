@@ -14,7 +14,9 @@ from exhaustive import COMPILED
 from tanglewood.core.beam import MOST_WIDTH
 from tanglewood.errors import ConfigError, ModelError, TanglewoodError, UndecidedError
 from tanglewood.learners import LEARNERS
+from tanglewood.learners.base import Votes
 from tanglewood.measure.scores import evaluate
+from tanglewood.parser import Parser
 from tanglewood.systems import SYSTEMS, make_system
 from tanglewood.training import loop
 from tanglewood.training.config import Config, read_config
@@ -151,6 +153,27 @@ def test_a_model_or_a_damaged_file_is_no_checkpoint(tmp_path):
         training(settings={"epochs": 1}).resume(tmp_path / "checkpoint")
 
 
+@pytest.mark.parametrize("wanted", [0.5, 1.0, 2.0])
+def test_what_votes_are_worth_is_found_on_dev(tmp_path, monkeypatch, wanted):
+    dev = toy_sentences(6, seed=9)
+
+    def judged(gold, parsed):
+        """As if trees were the better, the closer the worth of votes is to the one wanted."""
+        list(parsed)
+        return SimpleNamespace(las=-abs(model.votes.greedy - 0.7 * wanted) - abs(model.votes.beam - 2.0 * wanted))
+
+    run = training(dev=dev)
+    *_, last = run.run()
+    model = last.parser.model
+    assert model.votes.greedy / 0.7 in (0.5, 1.0, 2.0)
+    model.calibrated, model.votes = False, Votes()
+    monkeypatch.setattr(loop, "evaluate", judged)
+    parser = run.best_parser()
+    assert parser.model.votes == Votes(0.7 * wanted, 2.0 * wanted)
+    parser.save(tmp_path / "model.tw")
+    assert Parser.load(tmp_path / "model.tw").model.votes == parser.model.votes
+
+
 # Learning. --------------------------------------------------------------------------------------------------------
 
 
@@ -188,6 +211,7 @@ def fake_scores(monkeypatch, las):
         return SimpleNamespace(las=value, uas=value)
 
     monkeypatch.setattr(loop, "evaluate", evaluate_epoch)
+    monkeypatch.setattr(Training, "_weigh_votes", lambda *_: None)  # which evaluates at the end
 
 
 @pytest.mark.parametrize(("las", "best"), [([50, 70, 60], 2), ([50, 40, 30], 1), ([50, 60, 70], 3), ([50, 50, 50], 1)])

@@ -94,6 +94,13 @@ class Workspace(Protocol):
         """Return the scorer, set to one of the encoded sentences."""
 
 
+class Votes(NamedTuple):
+    """How much the greedy tree, or all trees of a beam together, add to the score of an arc; chosen on dev sets."""
+
+    greedy: float = 0.7
+    beam: float = 2.0
+
+
 class ArcScores(Protocol):
     """The scores of all arcs of a sentence, and the labels of those that are chosen."""
 
@@ -141,10 +148,12 @@ class ArcTable(NamedTuple):
 class ArcWorkspace(Protocol):
     """What one thread needs to score the arcs of sentences.
 
-    Scores divided by the temperature are logarithms of weights.
+    Scores divided by the temperature are logarithms of weights. Models that score moves, too, say what their trees'
+    votes are worth.
     """
 
     temperature: float
+    votes: Votes
 
     def encode(self, sentences: Sequence[Sequence[Word]], stacked: Sequence[StackedTree] = ()) -> None:
         """Do the work that can be done for many sentences at once; a stacked model needs the other parser's trees."""

@@ -17,7 +17,7 @@ from tanglewood.decoders import MOST_MEMORY, make_decoder
 from tanglewood.decoders.limits import table_memory, too_long
 from tanglewood.errors import ConfigError, ModelError
 from tanglewood.learners import learner_class
-from tanglewood.learners.base import Example, Learner, Model, StackedTree
+from tanglewood.learners.base import Example, Learner, Model, StackedTree, Votes
 from tanglewood.learners.tag_candidates import Tagging, tags_to_give
 from tanglewood.measure.scores import evaluate
 from tanglewood.ml.words import OPTIONAL, Columns, words_of
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 RARE_ARCS = 50  # fewer non-projective arcs than this are hard to learn
 CALIBRATED_ON = 500  # sentences of dev, most, on which models of arcs are calibrated
+VOTED_ON = 2000  # sentences of dev, most, on which it is found out what votes are worth, in these searches
+VOTES = {"greedy": ParseOptions(search="vote"), "beam": ParseOptions(search="vote", accurate=True)}
 MOST_EXACT_WORDS = 40  # of a sentence of dev that is searched exactly by moves; a beam is good enough for the others
 TRAINING_BYTES = 64 << 20  # for a sentence whose chart takes more, learn from the best of all trees instead
 RARE_LABEL = 5  # likewise, occurrences of a decorated label
@@ -291,6 +293,8 @@ class Training:
         able = parser.model.capabilities
         if self.dev and able.scores_arcs and not able.scores_siblings and not able.calibrated:
             self._calibrate(parser)
+            if able.scores_moves:
+                self._weigh_votes(parser)
         return parser
 
     def _calibrate(self, parser: Parser) -> None:
@@ -311,6 +315,21 @@ class Training:
                 for sentence, tree, other in zip(sentences, trees, others, strict=True)
             ]
         )
+
+    def _weigh_votes(self, parser: Parser) -> None:
+        """Find out on dev whether the trees of moves should have half or twice the usual say beside the arcs.
+
+        Where arcs are much better than moves, as in Latin, they should have less; where moves are as good, more.
+        """
+        model: Any = parser.model
+        dev = self.dev[:VOTED_ON]
+        for name, options in VOTES.items():
+            usual = getattr(Votes(), name)
+            tried = {}
+            for worth in (usual, usual / 2, usual * 2):
+                model.votes = model.votes._replace(**{name: worth})
+                tried[worth] = evaluate(dev, parser.parse_all(dev, options)).las
+            model.votes = model.votes._replace(**{name: max(tried, key=lambda worth: tried[worth])})
 
     def _parser(self, model: Model, description: Mapping[str, Any]) -> Parser:
         return Parser(model, description, self.lesson.scheme, self.stacked)

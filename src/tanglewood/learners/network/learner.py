@@ -22,7 +22,7 @@ from tanglewood.core.system import TransitionSystem
 from tanglewood.decoders.limits import MOST_ARC_WORDS
 from tanglewood.decoders.spanning import SpanningTree
 from tanglewood.errors import ConfigError, ModelError
-from tanglewood.learners.base import Capabilities, Example, quiet
+from tanglewood.learners.base import Capabilities, Example, Votes, quiet
 from tanglewood.learners.calibration import best_temperature
 from tanglewood.learners.network.arcs import WORDS, ArcHead, ArcTarget, ArcTrainer, NetworkArcs, new_arc_parameters
 from tanglewood.learners.network.core import N_DISTANCES, N_FLAGS, NetworkCore, NetworkTrainer
@@ -66,6 +66,7 @@ EXTRA = {"short_shape": 16}  # what it embeds as well if the encoder was pretrai
 PAGE = 128
 ARC_PAGE = 512  # likewise nodes whose arcs are scored together
 CALIBRATION: Shape = {"temperature": Real(least=1e-6), "calibrated": bool}  # settings of models that score arcs
+VOTES: Shape = {"votes?": {name: Real(least=0.0) for name in Votes._fields}}  # of those that score moves, too
 KERNEL = (  # parameters whose gradients NetworkTrainer sums
     *("hidden.bias", "hidden.empty", "hidden.labels", "hidden.distance", "hidden.flags"),
     *("move.weight", "move.bias", "label.weight", "label.bias"),
@@ -173,6 +174,7 @@ class NetworkWorkspace:
         self._offsets = [0]  # where each sentence begins in them, and where the last one ends
         self._page_begin = self._page_end = 0
         self.temperature = model.temperature
+        self.votes = model.votes
         if OUTPUT in model.parameters:
             self._slots = products_with(model.parameters[OUTPUT], kernels)
             self._core = model.core(kernels)
@@ -240,12 +242,14 @@ class NetworkModel:
         *,
         temperature: float = 1.0,
         calibrated: bool = False,
+        votes: Votes | None = None,
     ) -> None:
         self.actions = actions
         self.vocabulary = vocabulary
         self.parameters = parameters
         self.temperature = temperature
         self.calibrated = calibrated
+        self.votes = votes or Votes()
 
     new_parameters = staticmethod(new_parameters)
 
@@ -282,10 +286,12 @@ class NetworkModel:
         return packed(self.parameters) | ({} if lexicon is None else lexicon.arrays())
 
     def settings(self) -> dict[str, Any]:
-        """Return the vocabulary (values in the order of their numbers) and the temperature of arcs."""
+        """Return the vocabulary (values in the order of their numbers), the temperature of arcs, the worth of votes."""
         settings: dict[str, Any] = {"vocabulary": self.vocabulary.settings()}
         if WORDS in self.parameters:
             settings |= {"temperature": self.temperature, "calibrated": self.calibrated}
+            if OUTPUT in self.parameters:
+                settings["votes"] = self.votes._asdict()
         if self.vocabulary.lexicon is not None:
             settings["lexicon"] = self.vocabulary.lexicon.settings()
         if self.vocabulary.contextual is not None:
@@ -298,7 +304,7 @@ class NetworkModel:
         arcs = any(name.startswith("arc.") for name in arrays)
         moves = not arcs or any(name.startswith("hidden.") for name in arrays)
         known = {"vocabulary": dict, "lexicon?": dict, "contextual?": dict}
-        check_settings(settings, known | (CALIBRATION if arcs else {}))
+        check_settings(settings, known | (CALIBRATION if arcs else {}) | (VOTES if arcs and moves else {}))
         lexicon, arrays = taken_out(arrays, settings)
         contextual = Contextual.load(settings["contextual"]) if "contextual" in settings else None
         vocabulary = Vocabulary.load(settings["vocabulary"], EMBEDDED, EXTRA, lexicon, contextual)
@@ -307,7 +313,7 @@ class NetworkModel:
         sizes = Sizes(word=word, lstm=lstm, layers=layers, hidden=hidden, arcs=arcs)
         check_arrays(arrays, packed_arrays(cls.new_parameters(sizes, vocabulary, actions, Shapes())))
         calibration = {name: settings[name] for name in CALIBRATION} if arcs else {}
-        return cls(actions, vocabulary, unpacked(arrays), **calibration)
+        return cls(actions, vocabulary, unpacked(arrays), votes=Votes(**settings.get("votes", {})), **calibration)
 
 
 class NetworkLearner:
