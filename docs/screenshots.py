@@ -17,15 +17,17 @@ from urllib.request import urlopen
 from playwright.sync_api import sync_playwright
 
 FOLDER = Path(__file__).resolve().parent / "img"
-DESKTOP, PHONE = (1200, 860), (390, 844)
+DESKTOP, PHONE = (1280, 800), (390, 844)
+PLAYED = "example=plain&system=arc-standard&guide=dynamic"
 VIEWS = {  # name -> (what stands behind #, size, dark)
     "playground": ("", DESKTOP, False),
     "playground-dark": ("example=german&step=13", DESKTOP, True),
-    "playground-steps": ("step=21", DESKTOP, False),
-    "playground-two": ("step=14&system2=covington", DESKTOP, False),
+    "playground-steps": ("example=figure1&step=21", DESKTOP, False),
+    "playground-two": ("example=figure1&step=14&system2=covington", DESKTOP, False),
     "playground-scores": ("text=What+does+she+want+to+eat%3F&guide=model:NAME&step=6", DESKTOP, False),
+    "playground-play": (f"{PLAYED}&moves=SHIFT%09SHIFT%09RIGHT-ARC&step=3", DESKTOP, False),
     "playground-treebank": ("view=treebank&treebank=examples&f-crossing=1", DESKTOP, False),
-    "playground-phone": ("step=21", PHONE, False),
+    "playground-phone": ("example=figure1&step=21", PHONE, False),
 }
 
 
@@ -52,10 +54,6 @@ def main() -> None:
             page.goto(f"{address}#{state.replace('NAME', model)}")
             page.wait_for_selector("html[data-ready]")
             page.wait_for_timeout(600)
-            if width < 500:
-                page.locator(".pane").scroll_into_view_if_needed()
-                page.evaluate("scrollTo(0, document.querySelector('.pane').offsetTop - 12)")
-                page.wait_for_timeout(200)
             page.screenshot(path=FOLDER / f"{name}.png")
             context.close()
         browser.close()

@@ -13,7 +13,7 @@ from tanglewood.core.actions import Actions
 from tanglewood.core.short import ends_of
 from tanglewood.core.state import State
 from tanglewood.core.system import TransitionSystem
-from tanglewood.errors import ArgumentError, ConfigError, OracleError, given
+from tanglewood.errors import ArgumentError, ConfigError, IllegalMove, OracleError, given
 from tanglewood.learners.tag_candidates import tags_to_give
 from tanglewood.systems import make_system
 from tanglewood.treebank.sentence import Sentence
@@ -75,6 +75,7 @@ def _fields(record: LegalMove | Step) -> dict[str, Any]:
     return {name: getattr(record, name) for name in record.__slots__}
 
 
+_TOO_MANY = "the parse is over after {} moves, and {} are given"
 Decision = tuple[int, int, list[LegalMove]]  # move (or -1: none leads on), label and all legal moves
 
 
@@ -116,15 +117,19 @@ def trace(
     oracle: str | None = None,
     *,
     short: bool = False,
+    moves: Sequence[str] = (),
     **options: Any,  # noqa: ANN401 - options of systems
 ) -> Iterator[Step]:
     """Yield the initial configuration and then every move of the oracle's derivation of a tree.
 
     The system is given by its name, with its ``options``, or as an instance; ``oracle`` is by default its first one.
     Where the system gives tags, those of a sentence are shown. ``short`` steps are for tables of long sentences: all
-    but the ends of a long stack or buffer is replaced by GAP, and ``legal`` is empty.
+    but the ends of a long stack or buffer is replaced by GAP, and ``legal`` is empty. ``moves`` are taken first,
+    whatever the oracle would do: each the `transition` of a step, or the name of a move alone, which then gets the
+    label of the tree. An oracle that may be asked from any state goes on from there.
 
-    Raises OracleError after the last move that could be made if the system does not cover the tree.
+    Raises OracleError after the last move that could be made if the system does not cover the tree, or if ``moves``
+    lead to where the oracle does not know on or to another tree.
     """
     if isinstance(source, TransitionSystem | str) or isinstance(system, Sentence | Tree):
         raise ArgumentError('trace takes the sentence or tree first, then the system: trace(sentence, system="swap")')
@@ -136,63 +141,181 @@ def trace(
         raise ArgumentError(f"the system should be a name or a TransitionSystem, not {given(system)}")
     elif options:
         raise ConfigError(f"{', '.join(options)}: a system that is made already has its options")
-    if isinstance(source, Tree):
-        return _trace(system, source, oracle, (), short=short)
-    return _trace(system, source.tree, oracle, tags_to_give(system, source), short=short)
+    goal = _Goal(source, system, moves)
+    return _trace(goal, goal.oracle(oracle), moves, short=short)
 
 
-def _trace(
-    system: TransitionSystem, tree: Tree, oracle: str | None, tags: Sequence[str], *, short: bool
-) -> Iterator[Step]:
-    actions = Actions(system, list(dict.fromkeys(tree.labels[1:])), tags=list(dict.fromkeys(tags)))
-    guide = system.oracle(oracle)
-    guide.bind(tree.heads, actions.label_numbers(tree), actions.tag_numbers(tags) if tags else None)
+class _Goal:
+    """A tree to derive, with its labels and tags in the numbers of a system's actions."""
+
+    def __init__(self, source: Sentence | Tree, system: TransitionSystem, moves: Sequence[str] = ()) -> None:
+        self.tree = source if isinstance(source, Tree) else source.tree
+        tags = [] if isinstance(source, Tree) else tags_to_give(system, source)
+        given = [label for _, label in map(_parts, moves) if label]  # those of a model may be none of the tree's
+        self.actions = Actions(
+            system,
+            list(dict.fromkeys([*self.tree.labels[1:], *given])),
+            tags=list(dict.fromkeys([*tags, *given])) if tags else [],
+        )
+        self.labels = self.actions.label_numbers(self.tree)
+        self.tags = self.actions.tag_numbers(tags) if tags else None
+
+    def oracle(self, name: str | None) -> Any:  # noqa: ANN401 - an Oracle; systems return it untyped
+        """Return an oracle that knows the tree."""
+        oracle = self.actions.system.oracle(name)
+        oracle.bind(self.tree.heads, self.labels, self.tags)
+        return oracle
+
+    def number(self, s: State, move: int) -> int:
+        """Return the label, or tag, for a move that was chosen without one.
+
+        It is that of the word the move is about; if it may not be, the first that may.
+        """
+        system = self.actions.system
+        if not system.moves[move].labelled:
+            return -1
+        dependent = system.arc(s, move)[1]
+        word = dependent if dependent > 0 else s.buffer_nodes()[0]
+        known, names = (self.tags, self.actions.tags) if system.moves[move].tags else (self.labels, self.actions.labels)
+        likely = [] if known is None else [known[word]]
+        return next(
+            (number for number in [*likely, *range(len(names))] if number >= 0 and system.is_legal(s, move, number)), -1
+        )
+
+    def taken(self, s: State, transition: str) -> tuple[int, int]:
+        """Return the (move, label) of a transition, which may be the name of a move alone."""
+        name, label = _parts(transition)
+        move = _named(self.actions.system, s, name)
+        return move, self.number(s, move) if label is None else _numbered(self.actions, s, move, label)
+
+
+def _named(system: TransitionSystem, s: State, name: str) -> int:
+    """Return the legal move of a name; in three-step, moves of several steps may share one."""
+    legal = system.legal_moves(s)
+    found = next((move for move in legal if system.moves[move].name == name), -1)
+    if found < 0:
+        known = ", ".join(dict.fromkeys(system.moves[move].name for move in legal)) or "none, the parse is over"
+        problem = (
+            "is not legal here" if name in {move.name for move in system.moves} else f"is no move of {system.name}"
+        )
+        raise IllegalMove(f"move {s.steps + 1}: {name!r} {problem}; legal moves: {known}")
+    return found
+
+
+def _numbered(actions: Actions, s: State, move: int, label: str) -> int:
+    """Return the number of a label, or tag, that a move may have."""
+    kind = actions.system.moves[move]
+    names = (actions.tags if kind.tags else actions.labels) if kind.labelled else []
+    number = names.index(label) if label in names else -1
+    if number < 0 or not actions.system.is_legal(s, move, number):
+        raise IllegalMove(
+            f"move {s.steps + 1}: {kind.name} may not have {label!r} here; without it, it gets what it may"
+        )
+    return number
+
+
+def _parts(transition: str) -> tuple[str, str | None]:
+    """Return the name and the label, if there is one, of a transition such as LEFT-ARC(det)."""
+    name, opened, label = transition.partition("(")
+    return name, label.removesuffix(")") if opened else None
+
+
+def _legal_moves(goal: _Goal, s: State, costs: Sequence[int] | None, taken: int, number: int) -> list[LegalMove]:
+    """Return what may be done in a state; what is taken there has its label."""
+    actions = goal.actions
+    return [
+        LegalMove(
+            actions.system.moves[move].name,
+            actions.name(move, number) if move == taken else None,
+            move == taken,
+            cost=None if costs is None else costs[move],
+        )
+        for move in actions.system.legal_moves(s)
+    ]
+
+
+def _trace(goal: _Goal, guide: Any, moves: Sequence[str], *, short: bool) -> Iterator[Step]:  # noqa: ANN401 - an Oracle
+    system = goal.actions.system
     failure: OracleError | None = None
+    waiting = iter(moves)
+    followed = True  # whether all moves so far are the oracle's own
 
     static = short  # the costs of moves, which take long, are needed only where the static oracle does not know on
 
     def decide(s: State) -> Decision:
+        nonlocal failure, followed
+        transition = next(waiting, None)
+        if transition is not None:
+            taken, number = goal.taken(s, transition)
+            if followed and not guide.explores:
+                try:
+                    followed = guide.action(s)[0] == taken
+                except OracleError:
+                    followed = False
+        elif followed or guide.explores:
+            taken, number = ask(s)
+        else:
+            taken, number = -1, -1
+            failure = OracleError(f"{system.name}: this oracle knows on from its own moves only, and one was another")
+        if short:
+            return taken, number, []
+        return taken, number, _legal_moves(goal, s, guide.costs(s) if guide.explores else None, taken, number)
+
+    def ask(s: State) -> tuple[int, int]:
         nonlocal failure, static
-        taken, number = -1, -1
         try:
             try:
-                taken, number = guide.action(s, static)
+                return guide.action(s, static)  # type: ignore[no-any-return]
             except OracleError:
                 if not static:
                     raise
                 static = False
-                taken, number = guide.action(s)
+                return guide.action(s)  # type: ignore[no-any-return]
         except OracleError as error:
             failure = error
-        if short:
-            return taken, number, []
-        costs = guide.costs(s) if guide.explores else None
-        legal = [
-            LegalMove(
-                system.moves[move].name,
-                actions.name(move, number) if move == taken else None,
-                move == taken,
-                cost=None if costs is None else costs[move],
-            )
-            for move in system.legal_moves(s)
-        ]
-        return taken, number, legal
+            return -1, -1
 
-    s = system.start(len(tree))
-    yield from _derive(actions, s, decide, short=short)
+    s = system.start(len(goal.tree))
+    yield from _derive(goal.actions, s, decide, short=short)
     if failure is not None:
         raise failure
+    if next(waiting, None) is not None:
+        raise IllegalMove(_TOO_MANY.format(s.steps, len(moves)))
     if not guide.matches(s):
+        wrong = sum(head != gold for head, gold in zip(s.word_heads(), goal.tree.heads[1:], strict=True))
+        if moves and wrong:
+            raise OracleError(f"{system.name}: the moves are at an end, and {wrong} of {s.n} heads are not the tree's")
         raise OracleError(f"{system.name}: the moves are at an end and another tree came out; this one is not covered")
 
 
+def weigh(
+    source: Sentence | Tree, system: TransitionSystem, oracle: str | None, moves: Sequence[str]
+) -> list[LegalMove]:
+    """Return what may be done after some moves, which are as those of :func:`trace`, and what each choice costs.
+
+    The costs are those of an oracle that may be asked from any state; without one there are none.
+    """
+    goal = _Goal(source, system, moves)
+    s = system.start(len(goal.tree))
+    for transition in moves:
+        system.apply(s, *goal.taken(s, transition))
+    costs = None if oracle is None or system.is_final(s) else goal.oracle(oracle).costs(s)
+    return _legal_moves(goal, s, costs, -1, -1)
+
+
 def trace_model(
-    parser: Parser, sentence: Sentence, options: ParseOptions | None = None, *, short: bool = False
+    parser: Parser,
+    sentence: Sentence,
+    options: ParseOptions | None = None,
+    *,
+    short: bool = False,
+    moves: Sequence[str] = (),
 ) -> Iterator[Step]:
     """Yield the initial configuration and then every move that greedy search takes, with the scores of all legal ones.
 
     If the parser then changes the tree (it moves lifted arcs back, or labels arcs that no move made), a last step
-    called FINISH says so. ``short`` is as in :func:`trace`.
+    called FINISH says so. ``short`` and ``moves`` are as in :func:`trace`; a move without a label has the one that the
+    model likes best.
     """
     from tanglewood.searches import MoveWorker
 
@@ -202,13 +325,22 @@ def trace_model(
     search = worker.turn_to(sentence)
     system, actions = search.system, parser.model.actions
 
+    waiting = iter(moves)
+
     def decide(s: State) -> Decision:
-        weighed = [] if short else search.weigh(s)
-        taken, number = search.choose(s)
+        transition = next(waiting, None)
+        weighed = [] if short and transition is None else search.weigh(s)
+        if transition is None:
+            taken, number = search.choose(s)
+        else:
+            name, label = _parts(transition)
+            taken = _named(system, s, name)
+            likely = next(number for move, number, _ in weighed if move == taken)
+            number = likely if label is None else _numbered(actions, s, taken, label)
         legal = [
             LegalMove(
                 system.moves[move].name,
-                actions.name(move, label),
+                actions.name(move, number if move == taken else label),
                 move == taken,
                 round(score, 4),
             )
@@ -222,6 +354,8 @@ def trace_model(
     for step in _derive(actions, s, decide, short=short):
         arcs.update((arc[2], arc) for arc in step.attached)
         yield step
+    if next(waiting, None) is not None:
+        raise IllegalMove(_TOO_MANY.format(s.steps, len(moves)))
     changed = [arc for arc in worker.tree_of(s).arcs() if arcs[arc[2]] != arc]
     if changed:
         yield Step(FINISH, None, step.stack, step.buffer, step.aside, None, changed)

@@ -60,7 +60,7 @@ def test_the_fields_and_refusals_of_the_documentation_are_those_of_the_interface
 
 
 def test_the_limits_of_the_documentation_are_those_of_the_server():
-    assert len(CURLS) == 6
+    assert len(CURLS) == 8
     shown = dict(re.findall(r"^\| `--([a-z-]+)` \| (\d+) \|", PAGE, re.MULTILINE))
     assert {name.replace("-", "_"): float(value) for name, value in shown.items()} == asdict(Limits())
 
@@ -126,7 +126,14 @@ def test_an_arc_that_replaces_another_begins_a_new_drawing(client):
             made[word] = head
         for word, head in made.items():
             assert f'data-head="{head}" data-dependent="{word}"' in content["drawings"][step["drawing"]]
-    assert len(content["drawings"]) == 3  # the projective tree, and one more for each arc put back
+    assert len(content["drawings"]) == 5  # one more for each arc that is lifted, and for each that is put back
+
+
+def test_a_tree_comes_for_latex_if_asked_for(client):
+    (sentence,) = post(client, "parse", conllu=FIGURE1, tikz=True, drawings=False)["sentences"]
+    assert sentence["tikz"].startswith("% \\usepackage{tikz-dependency}\n\\begin{dependency}")
+    assert "svg" not in sentence
+    assert "tikz" not in post(client, "parse", conllu=FIGURE1)["sentences"][0]
 
 
 def test_trace_by_a_model_scores_the_legal_moves_and_builds_the_parsers_tree(client, moves):

@@ -3,101 +3,14 @@
 from __future__ import annotations
 
 import re
-import shutil
-import socket
-import threading
-import time
-from contextlib import contextmanager
 
 import pytest
-import uvicorn
+from browsing import cells, made, no_overflow, now
 
-from playground import FIGURE1, ToyModel
-from tanglewood.pipeline import Pipeline
-from tanglewood.web.api import Playground
-from tanglewood.web.app import make_app
-from toy import toy_sentences, toy_text, train_parser
+from playground import FIGURE1
+from toy import toy_sentences, toy_text
 
-playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install 'tanglewood[test]'")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: apt-get install chromium"),
-]
-
-PATIENCE = 60_000  # milliseconds; interpreted builds on a busy machine are slow
 NASTY = '<img src=x onerror="window.hurt=1"><script>window.hurt=1</script>'
-
-
-@contextmanager
-def serving(playground):
-    """Run a server in a thread; gives its address."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        server = uvicorn.Server(uvicorn.Config(make_app(playground), log_level="warning", ws="none"))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
-        end = time.monotonic() + 30
-        while not server.started:
-            assert time.monotonic() < end
-            time.sleep(0.02)
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
-        server.should_exit = True
-        thread.join(20)
-
-
-@pytest.fixture(scope="module")
-def address():
-    parser = train_parser(toy_sentences(12), system="swap")
-    with serving(Playground({"toy": ToyModel(Pipeline(parser))})) as place:
-        yield place
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as p:
-        browser = p.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def visit(browser, address):
-    """Open the page at some state; whatever goes wrong in it fails the test."""
-    wrong, contexts = [], []
-
-    def open_(state="", **choices):
-        context = browser.new_context(viewport={"width": 1200, "height": 900}, **choices)
-        context.set_default_timeout(PATIENCE)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.goto(f"{address}#{state}" if state else address)
-        page.wait_for_selector("html[data-ready]")
-        return page
-
-    open_.wrong = wrong
-    yield open_
-    for context in contexts:
-        context.close()
-    assert wrong == []
-
-
-def made(page, pane=0):
-    """The arcs that are shown as made, as (head, dependent)."""
-    found = page.locator(".pane").nth(pane).locator("svg .arc:not(.unmade)")
-    return {tuple(pair) for pair in found.evaluate_all("all => all.map(a => [+a.dataset.head, +a.dataset.dependent])")}
-
-
-def cells(page, name):
-    return page.get_by_label(name).locator("li").evaluate_all("all => all.map(cell => cell.firstChild.data)")
-
-
-def now(page):
-    return page.locator(".now strong").first.inner_text()
-
-
-def no_overflow(page):
-    return page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_a_visitor_sees_figure_1_derived_by_swap_and_steps_through_it(visit):
@@ -353,7 +266,11 @@ def test_nothing_is_wider_than_a_phone(visit, state):
     assert no_overflow(page)
     for box in page.locator("button:visible, select:visible").all():
         place = box.bounding_box()
-        assert place is None or place["x"] + place["width"] <= 391 or box.evaluate("e => !!e.closest('.scroll')")
+        assert (
+            place is None
+            or place["x"] + place["width"] <= 391
+            or box.evaluate("e => !!e.closest('.scroll, .chips, .options')")
+        )
 
 
 def test_a_tree_wider_than_its_box_follows_the_derivation(visit):

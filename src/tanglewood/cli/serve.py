@@ -35,6 +35,7 @@ LIMITS = {  # field of Limits -> (metavar, help)
     "max_words": ("N", "longest sentence"),
     "max_sentences": ("N", "most sentences to parse and draw at once"),
     "max_steps": ("N", "longest derivation"),
+    "max_costs": ("N", "longest sentence whose moves are given their costs, in words"),
     "max_beam": ("N", "widest beam, and most trees of a sentence"),
     "seconds": ("S", "time for one request"),
     "workers": ("N", "requests worked on at once"),

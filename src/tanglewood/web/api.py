@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import msgspec
 
 from tanglewood import __version__
-from tanglewood.derivation import Step, trace, trace_model
-from tanglewood.errors import ConfigError, OracleError
+from tanglewood.core.oracle import LossOracle
+from tanglewood.core.system import TransitionSystem
+from tanglewood.derivation import Step, trace, trace_model, weigh
+from tanglewood.errors import ConfigError, IllegalMove, OracleError
 from tanglewood.parser import BEAM
 from tanglewood.systems import SYSTEMS, make_system
 from tanglewood.treebank.conllu import read
 from tanglewood.treebank.sentence import HEAD, Sentence
-from tanglewood.web.answers import sentence_answer, trace_answer
+from tanglewood.web.answers import legal_moves, sentence_answer, trace_answer
 from tanglewood.web.limits import Deadline, Limits, Room
 from tanglewood.web.messages import (
     ModelInfo,
+    MovesAnswer,
+    MovesRequest,
     OptionInfo,
+    Options,
     ParseAnswer,
     ParseRequest,
     Source,
@@ -60,6 +66,7 @@ class Playground:
                     covers=system.covers,
                     paper=system.paper,
                     oracles=list(system.oracles),
+                    costs=_costs(system),
                     options=[
                         OptionInfo(name=option.name, type=JSON_TYPES[option.kind], help=option.help)
                         for option in options_of(system)
@@ -81,9 +88,11 @@ class Playground:
         search = self._search(request)
         groups = self._parsed(request, self._read(request, deadline), deadline, search)
         room = Room(self.limits)
-        drawn = request.drawings
+        drawn, tikz = request.drawings, request.tikz
         answers = [
-            ParseAnswer(sentences=[sentence_answer(one, room, drawn=drawn) for one in _watched(group, deadline)])
+            ParseAnswer(
+                sentences=[sentence_answer(one, room, drawn=drawn, tikz=tikz) for one in _watched(group, deadline)]
+            )
             for group in groups
         ]
         return answers[0] if request.texts is None else TextsAnswer(texts=answers)
@@ -92,7 +101,11 @@ class Playground:
         """Derive the tree of one sentence move by move, as an oracle or a model does.
 
         If the system does not cover the tree, the steps go as far as they can, and ``problem`` says why they stop.
+        The derivation may begin with ``moves`` of somebody else; the guide goes on from there if it can.
         """
+        if len(request.moves) > self.limits.max_steps:
+            problem = f"{len(request.moves)} moves; there may be {self.limits.max_steps}"
+            raise Problem(422, problem, field="moves")
         (sentences,) = self._read(request, deadline)
         if request.sentence > len(sentences):
             problem = f"there is no sentence {request.sentence}; there are {len(sentences)}"
@@ -111,12 +124,36 @@ class Playground:
         """
         return browse(request, self.limits, deadline)
 
+    def moves(self, request: MovesRequest, deadline: Deadline) -> MovesAnswer:
+        """Say which moves may follow those taken so far, and what each costs.
+
+        The costs are those of an oracle that may be asked in any configuration. For systems that have none and for
+        long sentences there are no costs, and ``problem`` says so.
+        """
+        ((sentence, *_),) = self._read(TraceRequest(conllu=request.conllu), deadline)
+        system = _system(request.system, request.options)
+        knowing = list(_costs(type(system)))
+        oracle, problem = request.oracle or next(iter(knowing), None), None
+        if oracle is not None and oracle not in knowing:
+            known = ", ".join(knowing) or "none of its oracles does"
+            wrong = f"{system.name} has no oracle {oracle!r} that knows the costs of all moves ({known})"
+            raise Problem(422, wrong, field="oracle")
+        if oracle is None:
+            problem = f"{system.name} has no oracle that knows what any move costs"
+        elif len(sentence) > self.limits.max_costs:
+            problem = f"costs are left out: the sentence has more than {self.limits.max_costs} words"
+            oracle = None
+        with _blamed("moves"):
+            try:
+                legal = weigh(sentence, system, oracle, request.moves)
+            except ConfigError as error:  # an oracle that does not go with the options
+                oracle, problem = None, str(error)
+                legal = weigh(sentence, system, None, request.moves)
+        return MovesAnswer(legal=legal_moves(legal), oracle=oracle, problem=problem)
+
     def _trace_oracle(self, request: TraceRequest, sentence: Sentence, deadline: Deadline) -> TraceAnswer:
         options = msgspec.to_builtins(request.options) or {}
-        try:
-            system = make_system(request.system or "swap", **options)
-        except ConfigError as error:
-            raise Problem(422, str(error), field="options") from None
+        system = _system(request.system or "swap", request.options)
         oracle = request.oracle or next(iter(system.oracles))
         if oracle not in system.oracles:
             problem = f"{system.name} has no oracle {oracle!r}; it has {', '.join(system.oracles)}"
@@ -126,7 +163,7 @@ class Playground:
         room = Room(self.limits)
         failure = None
         try:
-            self._collect(trace(sentence, system, oracle), steps, room, deadline)
+            self._collect(trace(sentence, system, oracle, moves=request.moves), steps, room, deadline)
         except OracleError as error:
             failure = str(error)
         about = {"guide": "oracle", "system": system.name, "options": options, "oracle": oracle}
@@ -150,19 +187,21 @@ class Playground:
             (sentence,) = model.tag([sentence])
         steps: list[Step] = []
         room = Room(self.limits)
-        self._collect(trace_model(model.parser, sentence), steps, room, deadline)
+        self._collect(trace_model(model.parser, sentence, moves=request.moves), steps, room, deadline)
         about = {"guide": "model", "model": name, "system": system, "options": options}
         aside = model.parser.model.actions.system.aside_name
         return trace_answer(about, aside, sentence, steps, room, drawn=request.drawings)
 
     def _collect(self, found: Iterator[Step], steps: list[Step], room: Room, deadline: Deadline) -> None:
-        for step in found:
-            deadline.check()
-            if len(steps) > self.limits.max_steps:
-                raise Problem(422, f"the derivation has more than {self.limits.max_steps} steps; take a shorter one")
-            steps.append(step)
-            numbers = len(step.stack) + len(step.buffer) + len(step.aside)
-            room.take(2 * numbers + sum(len(legal.label or "") + 60 for legal in step.legal))  # each at the least
+        with _blamed("moves"):
+            for step in found:
+                deadline.check()
+                if len(steps) > self.limits.max_steps:
+                    problem = f"the derivation has more than {self.limits.max_steps} steps; take a shorter one"
+                    raise Problem(422, problem)
+                steps.append(step)
+                numbers = len(step.stack) + len(step.buffer) + len(step.aside)
+                room.take(2 * numbers + sum(len(legal.label or "") + 60 for legal in step.legal))  # each at the least
 
     def _search(self, request: ParseRequest) -> Search:
         """Return how to search for trees, within the limits."""
@@ -262,6 +301,31 @@ class Playground:
         if name not in self.models:
             raise Problem(422, f"unknown model {name!r}; choose from {', '.join(self.models)}", field="model")
         return name, self.models[name]
+
+
+@contextmanager
+def _blamed(field_: str) -> Iterator[None]:
+    """Say which field of a request holds a move that is not legal."""
+    try:
+        yield
+    except IllegalMove as error:
+        raise Problem(422, str(error), field=field_) from None
+
+
+def _costs(system: type[TransitionSystem]) -> dict[str, Literal["heads", "detours"]]:
+    """Return the oracles of a system that may be asked in any state, with what their costs count."""
+    return {
+        name: "heads" if issubclass(kind, LossOracle) else "detours"
+        for name, kind in system.oracles.items()
+        if getattr(kind, "explores", False)
+    }
+
+
+def _system(name: str, options: Options | None) -> TransitionSystem:
+    try:
+        return make_system(str(name), **(msgspec.to_builtins(options) or {}))
+    except ConfigError as error:
+        raise Problem(422, str(error), field="options") from None
 
 
 def _source(request: Source) -> str:

@@ -32,7 +32,8 @@ HOST = re.compile(r"([a-z0-9._-]+|\[[0-9a-f:.]+\])(:\d{1,5})?", re.ASCII)  # a n
 POLICY = "; ".join(
     [
         "default-src 'none'",
-        *(f"{kind}-src 'self'" for kind in ("script", "style", "img", "connect")),
+        *(f"{kind}-src 'self'" for kind in ("script", "style", "connect")),
+        "img-src 'self' blob:",  # a tree is painted from the page's own SVG to be saved as PNG
         *(f"{kind} 'none'" for kind in ("base-uri", "form-action", "frame-ancestors")),
     ]
 )

@@ -27,6 +27,7 @@ class Limits:
     max_words: Annotated[int, Meta(description="words of a sentence")] = 250
     max_sentences: Annotated[int, Meta(description="sentences to parse and draw at once")] = 100
     max_steps: Annotated[int, Meta(description="steps of a derivation")] = 5000
+    max_costs: Annotated[int, Meta(description="words of a sentence whose moves are given their costs")] = 150
     max_beam: Annotated[int, Meta(description="width of the beam, and trees of a sentence")] = 64
     seconds: Annotated[float, Meta(description="time for one request, waiting included")] = 20.0
     workers: Annotated[int, Meta(description="requests worked on at once, each in a thread")] = 2

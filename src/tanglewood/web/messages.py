@@ -81,6 +81,7 @@ class ParseRequest(Source):
         Meta(description="how many trees a sentence gets, with their log-probabilities (transition-based models)"),
     ] = None
     confidence: Annotated[bool, Meta(description="whether each word has the probability of its head")] = False
+    tikz: Annotated[bool, Meta(description="whether each sentence also has its drawing for LaTeX")] = False
 
 
 class TraceRequest(Source):
@@ -91,6 +92,23 @@ class TraceRequest(Source):
     system: Annotated[SystemName | None, Meta(description="for guide oracle; by default swap")] = None
     options: Annotated[Options | None, Meta(description="options of the system")] = None
     oracle: Annotated[str | None, Meta(description="oracle of the system; by default its first")] = None
+    moves: Annotated[
+        list[str],
+        Meta(description="moves to take first, such as SHIFT or LEFT-ARC(det); the label may be left out"),
+    ] = []
+
+
+class MovesRequest(Request):
+    """A sentence with a tree, and the moves somebody has taken to derive it."""
+
+    conllu: Annotated[str, Meta(description="the sentence with its tree, in CoNLL-U or CoNLL-X")]
+    system: SystemName
+    moves: Annotated[list[str], Meta(description="the moves taken so far, as in the request of a trace")] = []
+    options: Annotated[Options | None, Meta(description="options of the system")] = None
+    oracle: Annotated[
+        str | None,
+        Meta(description="whose costs are wanted; by default the first oracle of the system that knows all costs"),
+    ] = None
 
 
 class SentenceFilter(Request):
@@ -175,6 +193,7 @@ class Sentence(Answer):
     conllu: str
     multiword: list[MultiwordToken] | UnsetType = UNSET
     svg: Annotated[str | UnsetType, Meta(description="the tree as SVG; left out if no drawings are wanted")] = UNSET
+    tikz: Annotated[str | UnsetType, Meta(description="the tree for LaTeX (tikz-dependency), if asked for")] = UNSET
     nbest: Annotated[
         list[ScoredTree] | UnsetType, Meta(description="different trees, the best first, if asked for")
     ] = UNSET
@@ -240,6 +259,14 @@ class TraceAnswer(Answer):
     drawings: Annotated[list[str] | UnsetType, Meta(description="trees as SVG; left out if no drawings are wanted")] = (
         UNSET
     )
+
+
+class MovesAnswer(Answer):
+    """What may follow some moves, and what it costs."""
+
+    legal: Annotated[list[LegalMove], Meta(description="the moves that may follow")]
+    oracle: Annotated[str | None, Meta(description="the oracle whose costs these are; null if there are none")]
+    problem: Annotated[str | None, Meta(description="why there are no costs")]
 
 
 class LabelCount(Answer):
@@ -322,6 +349,13 @@ class SystemInfo(Answer):
     covers: Annotated[str, Meta(description="the trees it derives")]
     paper: str
     oracles: list[str]
+    costs: Annotated[
+        dict[str, Literal["heads", "detours"]],
+        Meta(
+            description="oracles that know what every move costs, in any configuration: how many more heads it makes"
+            " wrong, or those and moves that only lead astray"
+        ),
+    ]
     options: list[OptionInfo]
     aside: Annotated[str, Meta(description="what its second list is called; empty if it has none")]
 

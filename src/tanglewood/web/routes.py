@@ -87,6 +87,7 @@ def operations(play: Playground, desk: Desk, counted: Metrics) -> list[Operation
     found = [
         Operation("POST", "/api/parse", play.parse),
         Operation("POST", "/api/trace", play.trace),
+        Operation("POST", "/api/moves", play.moves),
         Operation("POST", "/api/treebank", play.treebank),
         Operation("GET", "/api/systems", play.systems),
         Operation("GET", "/api/openapi.json", openapi),

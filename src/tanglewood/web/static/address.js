@@ -4,13 +4,19 @@ export function readAddress() {
   return Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 }
 
-/** Change some of the state; values that are empty disappear from the address. */
-export function writeAddress(changes) {
+/**
+ * Change some of the state; values that are empty disappear from the address. With `push` the browser's Back returns
+ * to what was before.
+ */
+export function writeAddress(changes, { push = false } = {}) {
   const all = new URLSearchParams(location.hash.slice(1));
   for (const [name, value] of Object.entries(changes)) {
     if (value === "" || value === null || value === undefined) all.delete(name);
     else all.set(name, value);
   }
   const text = all.toString();
-  if (`#${text}` !== location.hash) history.replaceState(null, "", text ? `#${text}` : location.pathname);
+  const address = text ? `#${text}` : location.pathname;
+  if (`#${text}` === location.hash || (!text && !location.hash)) return;
+  if (push) history.pushState(null, "", address);
+  else history.replaceState(null, "", address);
 }

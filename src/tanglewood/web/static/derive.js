@@ -1,11 +1,11 @@
 // The view of derivations: a sentence, one or two panes in step, and the transport below them.
 
 import { readAddress, writeAddress } from "./address.js";
-import { $, counted, el, option, post, say } from "./dom.js";
+import { $, counted, el, icon, option, post, say } from "./dom.js";
 import { EXAMPLES } from "./examples.js";
 import { Pane } from "./pane.js";
 
-const PACE = 700; // milliseconds per step
+const PACE = 700; // milliseconds per step, at speed 1
 const SECOND = { system: "covington", guide: "static", options: {} };
 
 export class Derivation {
@@ -33,9 +33,14 @@ export class Derivation {
     $("ask").addEventListener("submit", (event) => {
       event.preventDefault();
       const text = $("input").value;
-      if (!text.trim()) return;
-      if (!/^\S+\t/m.test(text)) this.#followModel();
-      this.open(/^\S+\t/m.test(text) ? { conllu: `${text.trim()}\n\n` } : { text, model: $("model").value });
+      if (!text.trim()) {
+        say("problem", "There is nothing to show yet: type a sentence, paste CoNLL-U, or choose an example.");
+        $("input").focus();
+        return;
+      }
+      $("main").focus({ preventScroll: true }); // what is shown takes the keys
+      const table = /^\S+\t/m.test(text);
+      this.open(table ? { conllu: `${text.trim()}\n\n` } : { text, model: $("model").value, ...this.#asTheModel() });
     });
     $("input").addEventListener("input", () => this.#fit());
     $("input").addEventListener("keydown", (event) => {
@@ -51,20 +56,54 @@ export class Derivation {
     const buttons = { first: () => 0, back: () => this.step - 1, forward: () => this.step + 1, last: () => Infinity };
     for (const [id, place] of Object.entries(buttons)) $(id).addEventListener("click", () => this.go(place()));
     $("play").addEventListener("click", () => this.play(!this.timer));
+    $("speed").value = localStorage.getItem("speed") || "1";
+    if (!$("speed").value) $("speed").value = "1";
+    $("speed").addEventListener("change", () => {
+      localStorage.setItem("speed", $("speed").value);
+      if (this.timer) this.play(true);
+    });
+    $("change").addEventListener("click", () => this.#fold(false));
+    $("fold").addEventListener("click", () => this.#fold(true));
+    $("full").hidden = !document.fullscreenEnabled;
+    $("full").addEventListener("click", () => {
+      if (document.fullscreenElement) document.exitFullscreen();
+      else $("derive").requestFullscreen();
+    });
+    document.addEventListener("fullscreenchange", () => {
+      const on = Boolean(document.fullscreenElement);
+      $("full").setAttribute("aria-pressed", String(on));
+      $("full").replaceChildren(icon(on ? "shrink" : "expand"));
+    });
     document.addEventListener("keydown", (event) => this.#key(event));
   }
 
   #key(event) {
     if ($("derive").hidden || event.ctrlKey || event.metaKey || event.altKey || !this.#length) return;
     const at = event.target.closest("input, select, textarea, [contenteditable]");
+    if (at?.localName === "select") return this.#keyOnMenu(event, at);
     if (at && at.type !== "checkbox" && at.type !== "range") return;
     if (at?.type === "range" && event.key !== " ") return; // the slider knows these keys itself
     if (event.key === " " && event.target.closest("button, summary, a, input[type=checkbox]")) return;
-    const scrolls = event.target.closest(".scroll"); // a wide tree that has the focus scrolls by its arrows
+    const scrolls = event.target.closest(".scroll, .cells"); // a wide tree that has the focus scrolls by its arrows
     if (event.key.startsWith("Arrow") && scrolls && scrolls.scrollWidth > scrolls.clientWidth + 1) return;
-    const places = { ArrowLeft: this.step - 1, ArrowRight: this.step + 1, Home: 0, End: Infinity };
-    if (event.key in places) this.go(places[event.key]);
+    if (event.key in this.#places) this.go(this.#places[event.key]);
     else if (event.key === " ") this.play(!this.timer);
+    else if (/^[1-9]$/.test(event.key)) this.panes[0].moves.choose(Number(event.key) - 1);
+    else if (event.key === "u") this.panes.find((pane) => pane.choice.moves.length)?.moves.undo();
+    else return;
+    event.preventDefault();
+  }
+
+  /** Where keys lead to. */
+  get #places() {
+    return { ArrowLeft: this.step - 1, ArrowRight: this.step + 1, Home: 0, End: Infinity };
+  }
+
+  /** On a closed menu, arrows step as they do elsewhere, and up and down open it: none of them chooses unseen. */
+  #keyOnMenu(event, menu) {
+    if (isOpen(menu)) return;
+    if (event.key in this.#places) this.go(this.#places[event.key]);
+    else if (["ArrowUp", "ArrowDown", "PageUp", "PageDown"].includes(event.key)) menu.showPicker?.();
     else return;
     event.preventDefault();
   }
@@ -74,15 +113,26 @@ export class Derivation {
   }
 
   /** A typed sentence is derived as the model parses it, if the model is transition-based. */
-  #followModel() {
+  #asTheModel() {
     const name = $("model").value || this.about.models[0]?.name;
     const model = this.about.models.find((one) => one.name === name && one.kind === "moves");
-    if (model) writeAddress({ system: model.system, guide: `model:${model.name}`, options: "" });
+    return model ? { system: model.system, guide: `model:${model.name}`, options: "" } : {};
+  }
+
+  /** Fold the input away, or unfold it. */
+  #fold(away) {
+    $("ask").hidden = away;
+    $("asked").hidden = $("change").hidden = !away;
+    $("change").setAttribute("aria-expanded", String(!away));
+    if (away) return;
+    this.#fit();
+    $("input").focus();
   }
 
   /** Show a sentence: { example } or { conllu } or { text, model }. */
   async open(source) {
-    writeAddress({ example: "", conllu: "", text: "", model: "", sentence: "", step: "", ...source });
+    const none = { example: "", conllu: "", text: "", model: "", sentence: "", step: "", moves: "", moves2: "", fold: "" };
+    writeAddress({ ...none, ...source, view: "" }, { push: true });
     await this.restore();
   }
 
@@ -90,6 +140,7 @@ export class Derivation {
   async restore() {
     const state = readAddress();
     const given = state.text || state.conllu;
+    const chosen = Boolean(given || state.example);
     const example = given ? null : EXAMPLES.find((one) => one.id === state.example) || EXAMPLES[0];
     for (const chip of $("examples").children)
       chip.setAttribute("aria-pressed", String(chip.dataset.example === example?.id));
@@ -98,20 +149,31 @@ export class Derivation {
     const body = example ? { conllu: example.conllu } : state.text
       ? { text: state.text, ...(state.model ? { model: state.model } : {}) } : { conllu: state.conllu };
     if (state.model) $("model").value = state.model;
+    $("derive").setAttribute("aria-busy", "true");
+    const signal = this.#fresh();
     try {
-      this.sentences = (await post("parse", { ...body, drawings: false }, this.#fresh())).sentences;
+      this.sentences = (await post("parse", { ...body, drawings: false }, signal)).sentences;
     } catch (error) {
       if (error.name === "AbortError") return;
+      $("derive").removeAttribute("aria-busy");
       this.sentences = [];
       for (const pane of this.panes) pane.clear();
       $("transport").hidden = $("which").hidden = true;
       $("input").value = given || "";
+      if ($("ask").hidden) this.#fold(false);
       this.#fit();
       say("problem", error);
       return;
     }
     this.chosen = Math.min(Math.max(Number(state.sentence) || 1, 1), this.sentences.length);
     $("input").value = state.conllu || state.text || this.sentences[0].text;
+    this.gold = !state.text;
+    $("derive").removeAttribute("aria-busy");
+    if (chosen) this.#fold(true);
+    else {
+      $("ask").hidden = false;
+      $("asked").hidden = $("change").hidden = true;
+    }
     this.#fit();
     await this.#derive(() => Number(state.step ?? Infinity) || 0);
   }
@@ -131,27 +193,53 @@ export class Derivation {
   }
 
   #setPanes(state) {
-    const choices = [{ system: state.system || "swap", guide: state.guide || "", options: options(state.options) }];
-    if (state.system2) choices.push({ system: state.system2, guide: state.guide2 || "", options: options(state.options2) });
-    const changed = { choice: () => this.#derive(() => this.step), step: (k) => this.go(k) };
-    this.panes = choices.map((choice) => new Pane(this.about, choice, changed));
+    const choice = (n) => ({
+      system: state[`system${n}`] || "swap", guide: state[`guide${n}`] || "", options: options(state[`options${n}`]),
+      moves: (state[`moves${n}`] || "").split("\t").filter(Boolean),
+    });
+    const choices = [choice(""), ...(state.system2 ? [choice(2)] : [])];
+    const changed = {
+      choice: () => {
+        this.#keep({ push: true });
+        this.#derive(() => this.step);
+      },
+      step: (k) => {
+        this.#keep();
+        this.go(k);
+      },
+      played: (k) => this.#derive(() => k),
+      hints: (on) => this.#hint(on),
+    };
+    this.panes = choices.map((one) => new Pane(this.about, one, changed));
+    for (const pane of this.panes) pane.moves.hints = state.hints !== "0";
     $("panes").replaceChildren(...this.panes.map((pane) => pane.node));
     $("panes").className = this.panes.length > 1 ? "two" : "one";
     $("compare").checked = this.panes.length > 1;
     this.#keep();
   }
 
-  #keep() {
+  #keep(how) {
+    const changes = {};
     this.panes.forEach(({ choice }, i) => {
-      const names = ["system", "guide", "options"].map((name) => name + (i ? i + 1 : ""));
-      const set = Object.keys(choice.options).length ? JSON.stringify(choice.options) : "";
-      writeAddress({ [names[0]]: choice.system, [names[1]]: choice.guide, [names[2]]: set });
+      const n = i ? i + 1 : "";
+      changes[`system${n}`] = choice.system;
+      changes[`guide${n}`] = choice.guide;
+      changes[`options${n}`] = Object.keys(choice.options).length ? JSON.stringify(choice.options) : "";
+      changes[`moves${n}`] = choice.moves.join("\t");
     });
+    writeAddress(changes, how);
+  }
+
+  #hint(on) {
+    writeAddress({ hints: on ? "" : "0" });
+    for (const pane of this.panes) pane.moves.hints = on;
+    this.go(this.step);
   }
 
   #compare(two) {
     const same = readAddress().system === SECOND.system;
-    writeAddress(two ? { system2: same ? "swap" : SECOND.system, guide2: "" } : { system2: "", guide2: "", options2: "" });
+    const none = { system2: "", guide2: "", options2: "", moves2: "" };
+    writeAddress(two ? { system2: same ? "swap" : SECOND.system, guide2: "" } : none, { push: true });
     this.play(false);
     this.#setPanes(readAddress());
     this.#derive(() => this.step);
@@ -159,24 +247,26 @@ export class Derivation {
 
   #choose(number) {
     this.chosen = Math.min(Math.max(number, 1), this.sentences.length);
-    writeAddress({ sentence: this.chosen > 1 ? this.chosen : "" });
+    for (const pane of this.panes) pane.choice.moves = [];
+    writeAddress({ sentence: this.chosen > 1 ? this.chosen : "", moves: "", moves2: "" }, { push: true });
     this.#derive();
   }
 
-  /** Derive the chosen sentence in every pane and then go to the step that is given, else to the end. */
+  /** Derive the chosen sentence in every pane and go to the step that is given, else to the end; say if it worked. */
   async #derive(step = () => Infinity) {
     this.play(false);
     this.#keep();
     say("problem", null);
     const sentence = this.sentences[this.chosen - 1];
-    if (!sentence) return;
+    if (!sentence) return false;
+    $("asked").textContent = $("asked").title = sentence.text;
     $("which").hidden = this.sentences.length < 2;
-    $("which-text").textContent = `Sentence ${this.chosen} of ${counted(this.sentences.length, "sentence").split(" ")[0]}`;
+    $("which-text").textContent = `Sentence ${this.chosen} of ${this.sentences.length.toLocaleString("en")}`;
     $("earlier").disabled = this.chosen === 1;
     $("later").disabled = this.chosen === this.sentences.length;
     const signal = this.#fresh();
-    const done = await Promise.allSettled(this.panes.map((pane) => pane.load(sentence.conllu, signal)));
-    if (signal.aborted) return;
+    const done = await Promise.allSettled(this.panes.map((pane) => pane.load(sentence.conllu, this.gold, signal)));
+    if (signal.aborted) return false;
     done.forEach((result, i) => {
       if (result.status === "rejected") {
         this.panes[i].clear();
@@ -186,6 +276,7 @@ export class Derivation {
     $("transport").hidden = !this.#length;
     $("slider").max = Math.max(0, this.#length - 1);
     this.go(step());
+    return done.every((result) => result.status === "fulfilled");
   }
 
   /** Go to a step. */
@@ -206,11 +297,19 @@ export class Derivation {
   play(on) {
     clearInterval(this.timer);
     this.timer = null;
-    $("play").textContent = on ? "⏸\uFE0E" : "▶\uFE0E";
+    $("play").replaceChildren(icon(on ? "pause" : "play"));
     $("play").setAttribute("aria-label", on ? "Pause" : "Play");
     if (!on) return;
-    this.timer = setInterval(() => this.go(this.step + 1, { playing: true }), PACE);
+    this.timer = setInterval(() => this.go(this.step + 1, { playing: true }), PACE / Number($("speed").value));
     if (this.step >= this.#length - 1) this.go(0, { playing: true });
+  }
+}
+
+function isOpen(menu) {
+  try {
+    return menu.matches(":open");
+  } catch { // a browser that does not know this keeps the keys of an open menu to itself
+    return false;
   }
 }
 

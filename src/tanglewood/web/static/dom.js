@@ -13,12 +13,27 @@ export function el(tag, properties = {}, ...children) {
   return node;
 }
 
-/** The drawing, which may shrink to the room there is, down to three quarters; then it scrolls. */
 export function svgOf(text) {
-  const drawing = document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true);
-  drawing.style.minWidth = `${0.75 * Number(drawing.getAttribute("width"))}px`;
-  return drawing;
+  return document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true);
 }
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** One of the icons that stand at the top of index.html; it says nothing, so what it is on needs a name. */
+export function icon(name) {
+  const picture = document.createElementNS(SVG, "svg"), use = document.createElementNS(SVG, "use");
+  picture.setAttribute("class", "icon");
+  picture.setAttribute("aria-hidden", "true");
+  use.setAttribute("href", `#i-${name}`);
+  picture.append(use);
+  return picture;
+}
+
+/** A word in a line of text: isolated, so that one in another direction leaves what is around it in its place. */
+export const bdi = (text) => el("bdi", {}, text);
+
+/** Things with something between each two. */
+export const joined = (items, between) => items.flatMap((item, i) => (i ? [between, item] : [item])).flat();
 
 export function option(value, text, chosen) {
   return el("option", { value, selected: value === chosen }, text);
@@ -51,6 +66,16 @@ export function say(id, error) {
   const place = $(id);
   place.hidden = !error;
   place.textContent = error ? error.message || String(error) : "";
+}
+
+let noted;
+
+/** Tell something in passing. */
+export function note(text) {
+  clearTimeout(noted);
+  $("note").textContent = text;
+  $("note").hidden = false;
+  noted = setTimeout(() => ($("note").hidden = true), 5000);
 }
 
 export const percent = (part, whole) => (whole ? `${((100 * part) / whole).toFixed(1)}%` : "–");

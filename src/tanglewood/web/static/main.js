@@ -34,16 +34,16 @@ async function start() {
   $("version").textContent = `tanglewood ${about.version}`;
   const derivation = new Derivation(about);
   const treebank = new Treebank(about, (conllu) => {
-    writeAddress({ view: "" });
     show("derive");
     derivation.open({ conllu });
-    scrollTo(0, 0);
   });
 
   function show(view) {
     for (const name of VIEWS) $(name).hidden = name !== view;
-    for (const button of document.querySelectorAll("[data-view]"))
+    for (const button of document.querySelectorAll("nav [data-view]"))
       button.setAttribute("aria-current", button.dataset.view === view ? "page" : "false");
+    document.body.dataset.view = view;
+    scrollTo(0, 0);
     document.title = view === "treebank" ? "Treebank · tanglewood" : "tanglewood";
     if (view !== "derive") derivation.play(false);
   }
@@ -51,13 +51,14 @@ async function start() {
   async function restore() {
     const { view } = readAddress();
     show(VIEWS.includes(view) ? view : "derive");
-    await Promise.all([derivation.restore(), treebank.restore()]);
+    await (view === "treebank" ? treebank : derivation).restore();
   }
 
-  for (const button of document.querySelectorAll("[data-view]")) {
+  for (const button of document.querySelectorAll("nav [data-view]")) {
     button.addEventListener("click", () => {
-      writeAddress({ view: button.dataset.view === "derive" ? "" : button.dataset.view });
-      show(button.dataset.view);
+      if (button.getAttribute("aria-current") === "page") return;
+      writeAddress({ view: button.dataset.view === "derive" ? "" : button.dataset.view }, { push: true });
+      restore();
     });
   }
   $("skip").addEventListener("click", (event) => {

@@ -1,14 +1,20 @@
 // One derivation: the choice of a system and of what guides it, the tree as far as it is built, the configuration.
 
-import { counted, el, option, post, svgOf } from "./dom.js";
+import { bdi, counted, el, joined, option, post, svgOf } from "./dom.js";
+import { exportMenu } from "./export.js";
+import { Moves } from "./moves.js";
+import { TreeBox } from "./treebox.js";
 
 const ROOT = "ROOT";
 
 export class Pane {
-  /** `choice` is { system, guide, options }; guide is an oracle's name or "model:NAME". */
+  /**
+   * `choice` is { system, guide, options, moves }; guide is an oracle's name or "model:NAME", moves are those that
+   * the visitor's own derivation begins with.
+   */
   constructor(about, choice, changed) {
     this.about = about;
-    this.choice = { options: {}, ...choice };
+    this.choice = { options: {}, moves: [], ...choice };
     this.changed = changed;
     this.trace = null;
     this.node = el("article", { className: "pane" });
@@ -39,15 +45,25 @@ export class Pane {
       this.#choose({ guide: this.guide.value, ...(model ? { system: model.system, options: {} } : {}) });
     });
     this.summary = el("p", { className: "summary" });
-    this.tree = el("div", { className: "tree scroll", tabIndex: 0, role: "region", "aria-label": "Tree" });
+    this.tree = new TreeBox();
+    const menu = exportMenu({
+      drawing: () => this.tree.drawing,
+      conllu: () => this.trace.sentence.conllu,
+      name: () => [this.trace.sentence.sent_id || "tree", this.trace.system, this.shown].join("-"),
+    });
     this.now = el("p", { className: "now", "aria-live": "polite" });
-    this.stack = el("ul", { className: "cells stack", "aria-label": "Stack, top last" });
-    this.buffer = el("ul", { className: "cells", "aria-label": "Buffer, front first" });
-    this.aside = el("ul", { className: "cells" });
-    this.asideTitle = el("h3");
+    const strip = (label, kind = "") => el("ul", { className: `cells ${kind}`, "aria-label": label });
+    this.stack = strip("Stack, top last", "stack");
+    this.buffer = strip("Buffer, front first");
+    this.aside = strip("");
+    this.stackTitle = el("h2");
+    this.bufferTitle = el("h2");
+    this.asideTitle = el("h2");
     this.asideBox = el("div", { className: "aside" }, this.asideTitle, this.aside);
-    this.movesTitle = el("h3");
-    this.moves = el("ul", { className: "moves" });
+    this.configuration = el("div", { className: "configuration" },
+      el("div", { className: "side" }, this.stackTitle, this.stack),
+      el("div", { className: "side" }, this.bufferTitle, this.buffer), this.asideBox);
+    this.moves = new Moves(this);
     this.rows = el("tbody");
     this.head = el("tr");
     this.table = el("div", { className: "scroll steps", tabIndex: 0, role: "region", "aria-label": "All steps" },
@@ -56,21 +72,27 @@ export class Pane {
       const row = event.target.closest("tr");
       if (row) this.changed.step(Number(row.dataset.step));
     });
-    const side = (title, list) => el("div", {}, el("h3", {}, title), list);
+    this.lower = el("div", { className: "lower" }, this.moves.node, this.table);
+    this.moves.listing.addEventListener("click", () => this.#list(this.lower.dataset.shows !== "steps"));
     this.node.append(
       el("div", { className: "choices" },
-        el("label", {}, "System ", this.system), el("label", {}, "Guide ", this.guide), this.options),
-      this.summary,
-      this.tree,
+        el("label", {}, "System ", this.system), el("label", {}, "Guide ", this.guide), this.options, this.summary, menu),
+      this.tree.node,
       this.now,
-      el("div", { className: "below" },
-        el("div", { className: "configuration" }, side("Stack", this.stack), side("Buffer", this.buffer), this.asideBox),
-        el("div", { className: "next" }, this.movesTitle, this.moves)),
-      el("details", { open: true }, el("summary", {}, "All steps"), this.table));
+      this.configuration,
+      this.lower);
+  }
+
+  /** Where there is no room for both, show all steps in place of the legal moves, or the other way round. */
+  #list(steps) {
+    this.lower.dataset.shows = steps ? "steps" : "moves";
+    this.moves.listing.setAttribute("aria-pressed", String(steps));
+    this.#mark();
   }
 
   #choose(changes) {
-    this.choice = { ...this.choice, ...changes };
+    const moves = (changes.system || this.choice.system) === this.choice.system ? this.choice.moves : [];
+    this.choice = { ...this.choice, ...changes, moves };
     if (!this.choice.guide) this.choice.guide = this.#system.oracles[0];
     this.#fill();
     this.changed.choice();
@@ -105,102 +127,129 @@ export class Pane {
       } else if (input.value !== "") {
         options[name] = kind === "number" ? Number(input.value) : input.value;
       }
-      this.choice.options = options;
+      this.choice = { ...this.choice, options, moves: [] };
       this.changed.choice();
     });
     return el("label", { title: help }, `${name.replace("_", " ")} `, input);
   }
 
-  /** Ask the server for the derivation of a sentence. */
-  async load(conllu, signal) {
+  /** Ask the server for the derivation of a sentence; `gold` says whether it came with its tree. */
+  async load(conllu, gold, signal) {
     const model = this.#model;
-    const { system, guide, options } = this.choice;
+    const { system, guide, options, moves } = this.choice;
     const how = model ? { guide: "model", model: model.name } : { guide: "oracle", system, oracle: guide, options };
-    this.trace = null;
     this.node.setAttribute("aria-busy", "true");
     try {
-      this.trace = await post("trace", { conllu, ...how }, signal);
+      this.trace = await post("trace", { conllu, moves, ...how }, signal);
+    } catch (error) {
+      this.trace = null;
+      throw error;
     } finally {
       this.node.removeAttribute("aria-busy");
     }
     this.words = [ROOT, ...this.trace.sentence.words.map((word) => word.form)];
     this.drawings = this.trace.drawings.map(svgOf);
+    const fresh = this.conllu !== conllu, derivation = JSON.stringify([conllu, how]);
+    this.conllu = conllu;
+    if (this.derivation !== derivation) this.own = null;
+    this.derivation = derivation;
+    if (!moves.length) this.own = this.trace.steps.slice(1).map((step) => step.transition); // what the guide does
     this.#tabulate();
+    this.moves.take({ conllu, gold, system: this.#system, options: this.trace.options });
     this.shown = -1;
+    if (fresh) this.tree.clear();
+  }
+
+  /** Take up the visitor's own moves, or leave them if there are none, and go to a step. */
+  async play(moves, step) {
+    const before = this.choice.moves;
+    this.choice.moves = moves;
+    if (!(await this.changed.played(step)) && this.choice.moves === moves) this.choice.moves = before;
   }
 
   /** Forget the derivation, as when it could not be made. */
   clear() {
     this.trace = null;
-    for (const part of [this.tree, this.now, this.stack, this.buffer, this.aside, this.moves, this.rows, this.summary])
-      part.replaceChildren();
+    this.tree.clear();
+    this.moves.clear();
+    for (const part of [this.now, this.stack, this.buffer, this.aside, this.rows, this.summary]) part.replaceChildren();
   }
 
   #tabulate() {
     const { steps, aside, transitions, problem } = this.trace;
     const titles = ["", "Transition", "Stack", "Buffer", ...(aside ? [aside] : []), "Added arc"];
     this.head.replaceChildren(...titles.map((title) => el("th", { scope: "col" }, title)));
-    const shorten = (nodes, first, last) => nodes.length <= first + last ? nodes.join(" ")
-      : [...nodes.slice(0, first), "…", ...nodes.slice(nodes.length - last)].join(" ");
+    const direction = this.drawings[0].dataset.direction || "ltr";
+    const list = (items, first, last, show) => joined(items.length <= first + last ? items.map(show)
+      : [...items.slice(0, first).map(show), "…", ...items.slice(items.length - last).map(show)], " ");
+    const word = (node) => bdi(this.words[node]);
+    const cell = (content, side = "") => el("td", { className: side, dir: direction }, ...content);
     this.rows.replaceChildren(...steps.map((step, k) => {
       const button = el("button", { type: "button", tabIndex: -1 }, step.transition || "start");
       const row = el("tr", {}, el("td", {}, String(k)), el("td", {}, button),
-        el("td", { className: "right" }, shorten(step.stack.map((node) => this.words[node]), 1, 2)),
-        el("td", {}, shorten(step.buffer.map((node) => this.words[node]), 1, 1)),
-        ...(aside ? [el("td", {}, shorten(step.aside.map((one) => this.#open(one)), 1, 1))] : []),
-        el("td", {}, step.attached.map((arc) => this.#arc(arc)).join(", ")));
+        cell(list(step.stack, 1, 2, word), "end"),
+        cell(list(step.buffer, 1, 1, word)),
+        ...(aside ? [cell(list(step.aside, 1, 1, (one) => this.#open(one)))] : []),
+        el("td", {}, ...joined(step.attached.map((arc) => this.#arc(arc)), ", ")));
       row.dataset.step = k;
       return row;
     }));
     const swaps = steps.filter((step) => step.move === "SWAP").length;
     const parts = [`${counted(transitions, "transition")} for ${counted(this.words.length - 1, "word")}`];
     if (swaps) parts.push(counted(swaps, "swap"));
-    if (problem) parts.push("this system does not derive the tree");
-    this.summary.textContent = parts.join(" · ");
+    if (problem && !this.choice.moves.length) parts.unshift("this system does not derive the tree");
+    this.summary.textContent = this.summary.title = parts.join(" · ");
   }
 
   #open([node, label]) {
-    return label ? `${label}: ${this.words[node]}` : this.words[node];
+    return label ? el("span", {}, `${label}: `, bdi(this.words[node])) : bdi(this.words[node]);
   }
 
   #arc([head, label, word]) {
-    return `${this.words[head]} → ${this.words[word]}${label ? ` (${label})` : ""}`;
+    return el("span", { className: "added" }, bdi(this.words[head]), " → ", bdi(this.words[word]),
+      ...(label ? [" (", bdi(label), ")"] : []));
   }
 
   /** Show the configuration after a step; a shorter derivation stays at its end. */
   show(wanted, quietly) {
     if (!this.trace) return;
-    const { steps, problem } = this.trace;
+    const { steps } = this.trace;
     const k = Math.min(wanted, steps.length - 1);
-    const step = steps[k];
-    this.now.setAttribute("aria-live", quietly ? "off" : "polite");
-    this.#showTree(k);
-    this.#showCells(k);
-    this.now.replaceChildren(el("strong", {}, step.transition || "Start"));
-    const added = step.attached.map((arc) => this.#arc(arc)).join(", ");
-    if (added) this.now.append(el("span", {}, added));
-    this.#showMoves(step, k === steps.length - 1, problem);
-    this.rows.querySelector("[aria-current]")?.removeAttribute("aria-current");
-    const row = this.rows.children[k];
-    row.setAttribute("aria-current", "step");
-    const middle = row.offsetTop - this.table.clientHeight / 2;
-    this.table.scrollTop = Math.max(0, middle);
+    const step = steps[k], opened = this.shown < 0 && !this.tree.drawing;
     this.shown = k;
+    this.now.setAttribute("aria-live", quietly ? "off" : "polite");
+    this.#showTree(k, opened);
+    this.#showCells(k);
+    this.now.replaceChildren(el("strong", {}, step.transition || "Start"),
+      ...joined(step.attached.map((arc) => this.#arc(arc)), ", "));
+    this.moves.show(k, quietly);
+    this.#mark();
   }
 
-  #showTree(k) {
-    const { steps, guide, covered } = this.trace;
+  /** Mark the row of the step that is shown, and bring it into sight. */
+  #mark() {
+    this.rows.querySelector("[aria-current]")?.removeAttribute("aria-current");
+    const row = this.rows.children[this.shown];
+    if (!row) return;
+    row.setAttribute("aria-current", "step");
+    this.table.scrollTop = Math.max(0, row.offsetTop - this.table.clientHeight / 2);
+  }
+
+  #showTree(k, opened) {
+    const { steps, guide, covered, sentence } = this.trace;
     const step = steps[k];
     const drawing = this.drawings[step.drawing];
-    if (this.tree.firstChild !== drawing) this.tree.replaceChildren(drawing);
+    this.tree.show(drawing);
     const heads = {};
     for (const { attached } of steps.slice(0, k + 1)) for (const [head, , word] of attached) heads[word] = head;
     const fresh = new Set(step.attached.map((arc) => arc[2]));
+    const knows = guide === "oracle";
     for (const arc of drawing.querySelectorAll(".arc")) {
-      const word = Number(arc.dataset.dependent);
-      const made = heads[word] === Number(arc.dataset.head);
+      const word = Number(arc.dataset.dependent), head = Number(arc.dataset.head);
+      const made = heads[word] === head, gold = sentence.heads[word - 1] === head;
       arc.classList.toggle("unmade", !made);
-      arc.classList.toggle("goal", !made && guide === "oracle");
+      arc.classList.toggle("goal", !made && knows && gold && this.moves.hints);
+      arc.classList.toggle("wrong", made && knows && !gold && !covered);
       arc.classList.toggle("fresh", made && fresh.has(word));
     }
     const over = covered && k === steps.length - 1; // then no word waits for anything
@@ -209,56 +258,43 @@ export class Pane {
       word.classList.toggle("stacked", stacked.has(i + 1));
       word.classList.toggle("waiting", waiting.has(i + 1));
     });
-    if (!over) this.#scrollTo(drawing, step.attached[0]?.[2] || step.stack.at(-1) || step.buffer[0]);
+    if (opened && k === steps.length - 1) this.tree.begin();
+    else if (!over) this.tree.reveal(this.#action(step));
   }
 
-  /** Bring a word of a tree that is wider than its box into sight. */
-  #scrollTo(drawing, number) {
-    const word = drawing.querySelectorAll("text.word")[number - 1];
-    if (!word || this.tree.scrollWidth <= this.tree.clientWidth) return;
-    const box = this.tree.getBoundingClientRect(), place = word.getBoundingClientRect();
-    const [middle, margin] = [place.left + place.width / 2 - box.left, box.width / 8];
-    if (middle < margin || middle > box.width - margin) this.tree.scrollLeft += middle - box.width / 2;
+  /** The words at which something happens, the one that matters most first. */
+  #action(step) {
+    const [arc] = step.attached;
+    const ends = arc ? [arc[2], arc[0]] : [step.stack.at(-1), step.buffer[0]];
+    return ends.filter((word) => word > 0);
   }
 
   #showCells(k) {
     const { steps, aside } = this.trace;
     const step = steps[k], before = steps[k - 1];
     const cells = (nodes, old) => nodes.map((node) => {
-      const cell = el("li", { className: old && !old.includes(node) ? "moved" : "", dir: "auto" }, this.words[node]);
+      const cell = el("li", { className: old && !old.includes(node) ? "moved" : "" }, bdi(this.words[node]));
       if (node) cell.append(el("sub", {}, String(node)));
       return cell;
     });
-    const empty = () => el("li", { className: "empty" }, "empty");
-    const fill = (list, items) => list.replaceChildren(...(items.length ? items : [empty()]));
-    fill(this.stack, cells(step.stack, before?.stack));
-    fill(this.buffer, cells(step.buffer, before?.buffer));
+    const fill = (list, items) => {
+      list.replaceChildren(...(items.length ? items : [el("li", { className: "empty" }, "empty")]));
+      const wide = list.scrollWidth > list.clientWidth + 1;
+      if (wide) list.tabIndex = 0; // so that the keyboard can scroll it
+      else list.removeAttribute("tabindex");
+      list.scrollLeft = 0;
+    };
+    const turned = this.drawings[step.drawing].dataset.direction === "rtl";
+    this.configuration.dir = turned ? "rtl" : "ltr";
     this.asideBox.hidden = !aside;
     this.asideTitle.textContent = aside;
+    this.aside.setAttribute("aria-label", aside);
+    this.stackTitle.textContent = `Stack (${step.stack.length})`;
+    this.bufferTitle.textContent = `Buffer (${step.buffer.length})`;
+    fill(this.stack, cells(step.stack, before?.stack));
+    fill(this.buffer, cells(step.buffer, before?.buffer));
     fill(this.aside, step.aside.map((one) => el("li", {}, this.#open(one))));
-  }
-
-  #showMoves(step, over, problem) {
-    const byModel = this.trace.guide === "model";
-    this.movesTitle.textContent = over ? (problem ? "No way on" : "The end") : byModel ? "Scores of the legal moves" : "Legal moves";
-    if (over && (problem || !step.legal.length)) {
-      this.moves.replaceChildren(el("li", { className: "end" }, problem || "The parse is over."));
-      return;
-    }
-    const order = byModel ? [...step.legal].sort((a, b) => b.score - a.score) : step.legal;
-    this.moves.replaceChildren(...order.map((legal) => {
-      const name = legal.label ? `${legal.move}(${legal.label})` : legal.move;
-      const item = el("li", { className: legal.taken ? "taken" : "" }, el("span", { className: "name" }, name));
-      if (byModel) {
-        const fill = el("span", { className: "fill" });
-        fill.style.width = `${100 * legal.share}%`;
-        const share = `${(100 * legal.share).toFixed(1)}%`;
-        item.append(el("span", { className: "meter" }, fill), el("span", { className: "number", title: `score ${legal.score}` }, share));
-      } else {
-        const cost = legal.cost ? `costs ${legal.cost === 1 ? "1 head" : `${legal.cost} heads`}` : legal.cost === 0 && !legal.taken ? "free too" : "";
-        item.append(el("span", { className: "number" }, legal.taken ? "taken next" : cost));
-      }
-      return item;
-    }));
+    this.stack.scrollLeft = (turned ? -1 : 1) * this.stack.scrollWidth; // the top, where it meets the buffer
+    this.aside.scrollLeft = (turned ? -1 : 1) * this.aside.scrollWidth;
   }
 }

@@ -3,6 +3,9 @@
 import { readAddress, writeAddress } from "./address.js";
 import { $, counted, el, option, percent, post, say, svgOf } from "./dom.js";
 import { EXAMPLES } from "./examples.js";
+import { exportMenu } from "./export.js";
+import { textOf } from "./reading.js";
+import { TreeBox } from "./treebox.js";
 
 const PART = 300_000; // characters sent at once
 const PAGE = 25; // sentences shown at once
@@ -23,6 +26,11 @@ export class Treebank {
         this.#filter();
       });
     }
+    $("f-reset").addEventListener("click", () => {
+      writeAddress({ ...Object.fromEntries(Object.keys(FILTERS).map((name) => [`f-${name}`, ""])), row: "" });
+      this.#show();
+      $("f-search").focus();
+    });
     $("filters").addEventListener("submit", (event) => event.preventDefault());
     $("tb-earlier").addEventListener("click", () => this.#turn(this.page - 1));
     $("tb-later").addEventListener("click", () => this.#turn(this.page + 1));
@@ -41,16 +49,25 @@ export class Treebank {
 
   async #read(file) {
     writeAddress({ treebank: "", row: "" });
+    this.asking?.abort();
+    let text;
     try {
-      const packed = file.name.endsWith(".gz");
-      const stream = packed ? file.stream().pipeThrough(new DecompressionStream("gzip")) : file.stream();
-      await this.#count(await new Response(stream).text());
+      text = await textOf(file);
     } catch (error) {
-      if (error.name !== "AbortError") say("tb-problem", `${file.name}: ${error.message}`);
+      this.#refuse(`${file.name} ${error.message}`);
+      return;
     }
+    await this.#count(text, file.name);
   }
 
-  async #count(text) {
+  /** Say why there is nothing to show. */
+  #refuse(problem) {
+    this.rows = [];
+    $("tb-progress").hidden = $("tb-body").hidden = true;
+    say("tb-problem", problem);
+  }
+
+  async #count(text, name) {
     this.asking?.abort();
     this.asking = new AbortController();
     const { signal } = this.asking;
@@ -74,7 +91,16 @@ export class Treebank {
       say("tb-problem", error);
     }
     $("tb-progress").hidden = true;
-    $("tb-body").hidden = !this.rows.length && !this.errors.length;
+    if (!this.rows.length && !this.errors.length) {
+      if ($("tb-problem").hidden) this.#refuse(`${name} has no sentence in it; it should be CoNLL-U or CoNLL-X`);
+      return;
+    }
+    if (!this.rows.length) {
+      const [{ error, line }] = this.errors;
+      say("tb-problem", `No sentence of ${name} could be read; the first error is on line ${line}: ${error}`);
+    }
+    $("tb-body").hidden = false;
+    $("tb-errors").open = !this.rows.length;
     this.#summarise();
     this.#show();
   }
@@ -146,7 +172,10 @@ export class Treebank {
       && (!search || `${row.sent_id || ""}\n${row.text}`.toLowerCase().includes(search)));
     const order = $("f-order").value;
     if (order) this.found.sort((a, b) => b[order] - a[order]); // equals stay as in the file
-    $("tb-count").textContent = `${counted(this.found.length, "sentence")} of ${this.rows.length.toLocaleString("en")}`;
+    const filtered = Boolean(search || crossing || degree || label || system);
+    $("f-reset").hidden = !filtered && !order;
+    $("tb-count").textContent = !this.found.length && filtered ? "No sentence passes these filters."
+      : `${counted(this.found.length, "sentence")} of ${this.rows.length.toLocaleString("en")}`;
     const wanted = this.found.findIndex((row) => String(row.number) === readAddress().row);
     this.#turn(wanted < 0 ? 0 : Math.floor(wanted / PAGE));
     if (this.found.length) this.#open(this.found[Math.max(wanted, 0)], wanted >= 0);
@@ -193,11 +222,18 @@ export class Treebank {
     const go = el("button", { type: "button", className: "primary" }, "Derive it step by step");
     go.addEventListener("click", () => this.derive(conllu));
     const not = row.uncovered.length ? `Not derived by ${row.uncovered.join(", ")}.` : "Every system derives it.";
+    const [sentence] = found.sentences;
+    const tree = new TreeBox({ tall: true });
+    const menu = exportMenu({ drawing: () => tree.drawing, conllu: () => conllu, name: () => row.sent_id || `sentence-${row.number}` });
     $("tb-detail").replaceChildren(
-      el("h2", {}, row.sent_id || `Sentence ${row.number}`),
-      el("div", { className: "tree scroll", tabIndex: 0, role: "region", "aria-label": "Tree" }, svgOf(found.sentences[0].svg)),
-      el("p", { className: "hint" }, not), go);
+      el("div", { className: "head" }, el("h2", {}, row.sent_id || `Sentence ${row.number}`), menu),
+      tree.node, el("p", { className: "hint" }, not), go);
     $("tb-detail").hidden = false;
+    tree.show(svgOf(sentence.svg));
+    if (sentence.nonprojective.length) {
+      const [word] = sentence.nonprojective;
+      tree.reveal([word, sentence.heads[word - 1]]); // the first arc that crosses another
+    }
     if (byHand) $("tb-detail").scrollIntoView({ block: "nearest" }); // on a phone it is below the list
   }
 }

@@ -1,0 +1,122 @@
+"""The page on screens of three sizes, light and dark, with scripts of both directions, and for all visitors."""
+
+from __future__ import annotations
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from browsing import in_sight, no_overflow, sentence_of, settled, show, word_in_sight
+
+SIZES = {"1280x800": (1280, 800), "1366x768": (1366, 768), "phone": (390, 844)}
+ALWAYS = ('[aria-label="Stack, top last"]', '[aria-label="Buffer, front first"]', ".now strong", "#play", "#slider")
+
+
+@pytest.mark.parametrize("direction", ["ltr", "rtl"])
+@pytest.mark.parametrize("size", SIZES)
+def test_the_configuration_is_always_in_sight(visit, size, direction):
+    """Before and after Show, at every step, of a sentence of 59 words; the tree follows."""
+    page = visit(size=SIZES[size], color_scheme="dark" if direction == "rtl" else "light")
+    assert in_sight(page, *ALWAYS, "#input", "#examples")
+    show(page, sentence_of(59, direction))
+    assert in_sight(page, *ALWAYS, "#change")
+    assert word_in_sight(page, 1)  # a long tree is opened at its beginning
+    assert not word_in_sight(page, 59)
+    last = int(page.locator("#slider").get_attribute("max"))
+    for quarter in range(5):
+        page.locator("#slider").fill(str(quarter * last // 4 - (quarter == 4)))
+        assert in_sight(page, *ALWAYS, ".move")
+        ends = page.locator(".cells.stack li:last-child sub, .cells:not(.stack) li:first-child sub").all_inner_texts()
+        assert any(word_in_sight(page, int(word)) for word in ends)  # where the next move happens
+    page.get_by_label("Transition system").select_option("covington")
+    settled(page)
+    page.locator("#slider").fill(str(int(page.locator("#slider").get_attribute("max")) // 2))
+    assert in_sight(page, *ALWAYS, ".move", '[aria-label="Skipped"]')
+    assert page.locator(".cells.stack").evaluate("e => e.scrollWidth > e.clientWidth")
+    top = page.locator(".cells.stack li").last.bounding_box()
+    strip = page.locator(".cells.stack").bounding_box()
+    assert strip["x"] - 1 <= top["x"]
+    assert top["x"] + top["width"] <= strip["x"] + strip["width"] + 1  # of a long stack, its top is in sight
+    assert no_overflow(page)
+    assert page.evaluate("scrollY") == 0
+
+
+def test_words_from_right_to_left_leave_what_is_around_them_in_its_place(visit):
+    page = visit()
+    show(page, sentence_of(7, "rtl"))
+    page.keyboard.press("ArrowLeft")
+    isolated = page.evaluate(
+        """[".steps td:nth-child(3)", ".steps td:nth-child(4)", ".added", ".cells li"].map(place =>
+            [...document.querySelectorAll(place)].every(one => {
+                const letters = document.createTreeWalker(one, NodeFilter.SHOW_TEXT);
+                while (letters.nextNode())
+                    if (/[\\u0590-\\u08ff]/.test(letters.currentNode.data)
+                        && !letters.currentNode.parentNode.closest("bdi")) return false;
+                return true;
+            }))"""
+    )
+    assert isolated == [True] * 4
+    assert page.locator(".steps td bdi").count() > 20
+    # An arc reads from its head to its dependent, as its arrow points, whatever the script.
+    head, dependent = (page.locator(".now .added bdi").nth(i).bounding_box() for i in range(2))
+    assert head["x"] + head["width"] <= dependent["x"]
+    # Stack and buffer meet as in the sentence: what comes later is further left.
+    stack, buffer = (page.get_by_label(name).bounding_box() for name in ("Stack, top last", "Buffer, front first"))
+    assert buffer["x"] + buffer["width"] < stack["x"]
+    assert page.locator("#asked").evaluate("e => getComputedStyle(e).direction") == "rtl"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_arcs_to_come_can_be_seen(visit, scheme):
+    page = visit("example=figure1&step=0", color_scheme=scheme)
+    contrast = page.evaluate(
+        """() => {
+            const channels = text => text.match(/[\\d.]+/g).slice(0, 3).map(Number);
+            const linear = c => c <= 10 ? c / 3295 : ((c / 255 + .055) / 1.055) ** 2.4;
+            const light = ([r, g, b]) => .2126 * linear(r) + .7152 * linear(g) + .0722 * linear(b);
+            const paper = channels(getComputedStyle(document.querySelector(".pane")).backgroundColor);
+            return [...document.querySelectorAll(".arc")].map(arc => {
+                const style = getComputedStyle(arc), share = Number(style.opacity);
+                const seen = channels(style.color).map((c, i) => share * c + (1 - share) * paper[i]);
+                const [dark, bright] = [light(seen), light(paper)].sort((a, b) => a - b);
+                return (bright + .05) / (dark + .05);
+            });
+        }"""
+    )
+    assert len(contrast) == 9
+    assert min(contrast) > 2
+    assert page.locator(".arc.goal").count() == 9
+
+
+@pytest.mark.parametrize(
+    ("state", "size"),
+    [
+        ("system=arc-standard&guide=dynamic&example=plain&moves=SHIFT%09SHIFT%09RIGHT-ARC&step=3", "1280x800"),
+        ("text=ta+wug+zorps&guide=model:toy&step=2&system2=covington", "1366x768"),
+        ("system=covington&step=8", "phone"),
+        ("view=treebank&treebank=examples&f-crossing=1", "1280x800"),
+        ("view=treebank&treebank=examples", "phone"),
+    ],
+)
+def test_axe_finds_no_serious_fault(visit, state, size):
+    """In both themes; a sentence from right to left, if there is one on the page."""
+    found = find_spec("axe_playwright_python")
+    if found is None:
+        pytest.skip("no axe-core: pip install 'tanglewood[test]'")
+    axe = Path(found.origin).with_name("axe.min.js").read_text(encoding="utf-8")
+    page = visit(state, size=SIZES[size], color_scheme="light")
+    if size == "phone" and "view" not in state:
+        show(page, sentence_of(30, "rtl"))
+        page.keyboard.press("Home")
+        page.keyboard.press("ArrowRight")
+    settled(page)
+    page.evaluate(axe)
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        faults = page.evaluate(
+            """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations
+                .map(one => [one.impact, one.id, one.nodes.slice(0, 4).map(node => node.html.slice(0, 160))])"""
+        )
+        serious = [fault for fault in faults if fault[0] in ("serious", "critical")]
+        assert not serious, json.dumps(serious, indent=1, ensure_ascii=False)
