@@ -7,8 +7,10 @@ land in the repository. A line ``...`` in an output shown stands for any number 
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from itertools import pairwise
@@ -17,14 +19,14 @@ from typing import NamedTuple
 
 import pytest
 
+from build_site import FENCE, LINK, NOTEBOOKS, is_local
 from tanglewood import SYSTEMS
 
 pytestmark = pytest.mark.one_build
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
-FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+BESIDE = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "bench/README.md", "fuzz/README.md")]
 
 
 class Block(NamedTuple):
@@ -110,8 +112,35 @@ def test_commands_print_what_is_shown(block: Block, workplace: Path):
         assert command.startswith("tanglewood ")
         printed = run(["sh", "-c", command], workplace).stdout
         assert matches(shown, printed), f"$ {command}\nprints now:\n{printed}"
-    for picture in (workplace / "docs" / "img").iterdir():
-        assert picture.read_bytes() == (DOCS / "img" / picture.name).read_bytes(), f"{picture.name} is out of date"
+    assert_up_to_date(workplace / "docs" / "img")
+
+
+def assert_up_to_date(made: Path) -> None:
+    """Every picture that was made is the one in the repository."""
+    for picture in made.rglob("*.svg"):
+        there = DOCS / "img" / picture.relative_to(made)
+        assert picture.read_bytes() == there.read_bytes(), f"{there.name} is out of date"
+
+
+def test_pictures_that_no_command_stands_beside_are_made_by_the_script(workplace: Path):
+    shutil.copy(DOCS / "pictures.sh", workplace / "docs")
+    done = run(["sh", "docs/pictures.sh"], workplace)
+    assert done.returncode == 0, done.stdout
+    assert len(list((workplace / "docs" / "img").iterdir())) == 8
+    assert_up_to_date(workplace / "docs" / "img")
+
+
+def test_every_picture_is_made_by_a_command():
+    pages = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    script = (DOCS / "pictures.sh").read_text(encoding="utf-8")
+    (names,) = re.findall(r"^for name in (.*); do$", script, re.MULTILINE)
+    outputs = re.findall(r"(?:-o|--plot) (?:docs/img/)?([\w./-]+)", pages + script)
+    outputs += [f"{name}.svg" for name in names.split()]
+    shots = (DOCS / "screenshots.py").read_text(encoding="utf-8")
+    outputs += [f"{name}.png" for name in re.findall(r'^(?:    |PAGE = )"([\w-]+)"', shots, re.MULTILINE)]
+    for picture in (DOCS / "img").rglob("*.*"):
+        name = picture.relative_to(DOCS / "img")
+        assert {name.as_posix(), f"{name.parent.as_posix()}/"} & {*outputs}, f"what makes {name}?"
 
 
 def test_text_blocks_belong_to_python_blocks():
@@ -120,32 +149,41 @@ def test_text_blocks_belong_to_python_blocks():
     assert shown > 5
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: str(page.relative_to(ROOT)))
+def text_of(page: Path) -> str:
+    """What is written on a page, or in the texts of a notebook, without listings."""
+    text = page.read_text(encoding="utf-8")
+    if page.suffix == ".ipynb":
+        cells = json.loads(text)["cells"]
+        text = "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    return FENCE.sub("", text)
+
+
+@pytest.mark.parametrize(
+    "page", [*PAGES, *BESIDE, *sorted(NOTEBOOKS.iterdir())], ids=lambda page: str(page.relative_to(ROOT))
+)
 def test_links_and_pictures_exist(page: Path):
     if not page.exists():
         pytest.skip("there is no such page")
-    text = FENCE.sub("", page.read_text(encoding="utf-8"))
-    for target in LINK.findall(text):
-        if re.match(r"[a-z]+:", target):
+    for _, _, target in LINK.findall(text_of(page)):
+        if not is_local(target) and not target.startswith("#"):
             continue
         path, _, section = target.partition("#")
         file = (page.parent / path).resolve() if path else page
-        assert file.exists(), f"{target} does not exist"
+        assert file.is_file(), f"{target} does not exist"
         if section:
             assert section in sections_of(file), f"{target}: there is no such section"
 
 
 def sections_of(page: Path) -> set[str]:
     """The anchors of a page's headings, as GitHub makes them."""
-    headings = re.findall(r"^#+ (.*)$", FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+    headings = re.findall(r"^#+ (.*)$", text_of(page), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def test_every_picture_is_shown_somewhere():
-    shown = {Path(target).name for page in PAGES for target in LINK.findall(page.read_text(encoding="utf-8"))}
-    if (ROOT / "README.md").exists():
-        shown |= {Path(target).name for target in LINK.findall((ROOT / "README.md").read_text(encoding="utf-8"))}
-    assert {picture.name for picture in (DOCS / "img").iterdir()} <= shown
+    pages = [page for page in [*PAGES, ROOT / "README.md"] if page.exists()]
+    shown = {(page.parent / target).resolve() for page in pages for _, _, target in LINK.findall(text_of(page))}
+    assert {*(DOCS / "img").rglob("*.*")} <= shown
 
 
 def test_every_system_has_a_page_and_every_page_a_link():

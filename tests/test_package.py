@@ -1,5 +1,6 @@
 """What `import tanglewood` offers: every name is there, and loads nothing before it is used."""
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,14 @@ def test_every_name_is_there(name):
 )
 def test_what_a_user_types_is_offered(name):
     assert name in tanglewood.__all__
+
+
+def test_editors_and_type_checkers_know_every_name_and_its_home():
+    tree = ast.parse(Path(tanglewood.__file__).read_text(encoding="utf-8"))
+    (guarded,) = (node for node in tree.body if isinstance(node, ast.If))
+    imports = {(alias.asname, node.module) for node in guarded.body for alias in node.names}
+    homes = {(name, f"tanglewood.{home}") for name, home in tanglewood._HOMES.items()}
+    assert homes == {(name, module) for name, module in imports if name}
 
 
 def test_an_unknown_name_lists_the_known_ones():

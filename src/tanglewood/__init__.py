@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tanglewood.systems import SYSTEMS as SYSTEMS
     from tanglewood.systems import make_system as make_system
     from tanglewood.systems.swap import maximal_projective_components as maximal_projective_components
+    from tanglewood.training.pretrain import pretrain as pretrain
     from tanglewood.training.session import train as train
     from tanglewood.transforms.pseudo_projective import deprojectivize as deprojectivize
     from tanglewood.transforms.pseudo_projective import projectivize as projectivize

@@ -1,5 +1,6 @@
 """PNG pictures: of the right size, not empty, and a clear word when the extra is missing."""
 
+import re
 import struct
 import warnings
 import zlib
@@ -90,3 +91,11 @@ def test_a_letter_that_no_font_has_is_found_by_its_look():
         pytest.skip("this machine has no fonts at all")
     assert png._has_glyph("a")
     assert not png._has_glyph("\U0003fffd")  # not assigned
+
+
+def test_letters_are_tried_in_the_fonts_of_the_drawing(monkeypatch):
+    tried = []
+    monkeypatch.setattr(png, "_drawn", lambda drawing, scale: tried.append(drawing) or b"")
+    png._alone("a", None)
+    (family,) = re.findall(r'<svg [^>]*(font-family="[^"]+")', svg.draw(Tree([0]), ["a"]))
+    assert family in tried[0]

@@ -12,6 +12,7 @@ from functools import cache
 from html import unescape
 
 from tanglewood.errors import MissingExtraError
+from tanglewood.show.svg import FONTS
 
 CJK = {"CJK": "CJK SC", "HIRAGANA": "CJK JP", "KATAKANA": "CJK JP", "HANGUL": "CJK KR"}
 COMMON = {"LATIN", "GREEK", "CYRILLIC"}
@@ -69,7 +70,7 @@ def _has_glyph(letter: str) -> bool:
 
 def _alone(letter: str, family: str | None) -> bytes:
     """Return the picture of a letter, in the font that words in its script get."""
-    fonts = f"'{family}', 'Noto Sans', sans-serif" if family else "sans-serif"
+    fonts = f"'{family}', 'Noto Sans', sans-serif" if family else FONTS
     text = f'<text font-family="{fonts}" x="4" y="24" font-size="20">{letter}</text>'
     return _drawn(f'<svg xmlns="http://www.w3.org/2000/svg" width="40" height="32">{text}</svg>', 1.0)
 
