@@ -10,6 +10,8 @@ from tanglewood.errors import ArgumentError, ConfigError
 
 SENTENCES = ("model", "punctuation", "lines", "blank-lines")  # what may end the sentences of raw text
 
+MOST_TAGS = 100  # sequences of tags that may be tried
+
 
 @dataclass(frozen=True, slots=True)
 class ParseOptions:
@@ -37,6 +39,9 @@ class ParseOptions:
 
     With ``keep_heads`` words that have a head, or a label, keep it, and only "_" is filled in: for searches over arcs.
 
+    With ``tags_nbest`` so many sequences of tags are tried in each sentence that is tagged, and that is taken which the
+    tagger and the moves of the parser together find likeliest.
+
     With ``reproducible`` a network computes the same bits on every machine, a little more slowly (arithmetic.py).
     """
 
@@ -52,6 +57,7 @@ class ParseOptions:
     sentences: str = "model"
     contextual: str = ""
     keep_heads: bool = False
+    tags_nbest: int = 1
     reproducible: bool = False
 
     def __post_init__(self) -> None:
@@ -62,6 +68,8 @@ class ParseOptions:
                 raise ArgumentError(f"{field.name}={value!r}: the option should be of type {wanted.__name__}")
         if min(self.beam or 1, self.nbest) < 1 or self.beam == 0:
             raise ConfigError(f"beam and nbest must be 1 or more, not {self.beam} and {self.nbest}")
+        if not 1 <= self.tags_nbest <= MOST_TAGS:
+            raise ConfigError(f"tags_nbest should be from 1 to {MOST_TAGS}, not {self.tags_nbest}")
         if self.sentences not in SENTENCES:
             raise ConfigError(f"sentences={self.sentences!r}: it should be one of {', '.join(SENTENCES)}")
         if self.max_length < 0 or self.max_memory < 1:
@@ -83,6 +91,7 @@ class OptionsByName(TypedDict, total=False):
     sentences: str
     contextual: str
     keep_heads: bool
+    tags_nbest: int
     reproducible: bool
 
 

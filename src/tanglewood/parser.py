@@ -209,6 +209,8 @@ class Parser:
             raise ConfigError(f"{self.model.actions.system.name} gives tags by its moves; {search} search takes none")
         if options.keep_heads:
             self._check_keeping(options)
+        if options.tags_nbest > 1:
+            self._check_choosing()
         if search in CHART_SEARCHES and options.confidence:
             raise ConfigError(f"{search} finds the one best derivation; confidence by moves comes from a beam")
         limited = options.max_length or options.show_search
@@ -237,6 +239,17 @@ class Parser:
             asked = options.search or "n-best"
             raise ConfigError(
                 f"keep_heads is for searches over arcs, such as vote and mst; {asked} search follows moves"
+            )
+
+    def _check_choosing(self) -> None:
+        """Raise ConfigError if the moves do not tell which tags are likeliest."""
+        able = self.model.capabilities
+        if self.model.actions.tags:
+            raise ConfigError(f"{self.model.actions.system.name} chooses tags by its moves; it takes no tags_nbest")
+        if not (able.scores_moves and able.beam) or able.learnt_beam > 1 or able.exact_moves:
+            raise ConfigError(
+                "tags_nbest needs a model that says how probable moves are, as those of train do by default; "
+                f"this model {able.kind_in_words}"
             )
 
     def save(self, path: str | Path) -> None:

@@ -304,7 +304,10 @@ class Pipeline:
 
     def resolved(self, options: ParseOptions | None = None, **more: Unpack[OptionsByName]) -> ParseOptions:
         """Return the options with the width of the beam decided; a ConfigError if they do not fit the model."""
-        return self._parser.resolved(chosen(options, more), predicted_tags=self._tagger is not None)
+        asked = chosen(options, more)
+        if asked.tags_nbest > 1:
+            self._needed_tagger()
+        return self._parser.resolved(asked, predicted_tags=self._tagger is not None)
 
     def _for_docs(self, options: ParseOptions | None, more: OptionsByName) -> ParseOptions:
         self._needed_tokenizer()

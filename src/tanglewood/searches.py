@@ -26,7 +26,7 @@ from tanglewood.decoding import BY_HEADS, DecodedArcs, Decoding, with_confidence
 from tanglewood.errors import ConfigError, LocatedError
 from tanglewood.learners.base import ArcScores, Model, StackedTree, TreeVote
 from tanglewood.learners.tag_candidates import Tagging
-from tanglewood.ml.words import words_of
+from tanglewood.ml.words import Word, words_of
 from tanglewood.options import OptionsByName, ParseOptions, asked_beam
 from tanglewood.transforms.pseudo_projective import Scheme, deprojectivize
 from tanglewood.treebank.sentence import Sentence
@@ -246,6 +246,16 @@ class MoveWorker(ParserWorker):
         self._encode([sentence])
         found = self._different(self._best_first(sentence, 0))
         return [(tree, one.score) for tree, one in found[: self.options.nbest]]
+
+    def best_scores(self, sentences: Sequence[Sequence[Word]]) -> list[float]:
+        """Return for sentences of words the logarithm of the probability of the best moves that the beam finds."""
+        self._workspace.encode(sentences)
+        scores = []
+        for index, words in enumerate(sentences):
+            self._search_of(index)
+            assert self._beam is not None  # callers ask for one
+            scores.append(self._beam.parse(State(len(words)))[0])
+        return scores
 
     def _best_first(self, sentence: Sentence, index: int) -> list[Derivation]:
         """Return every derivation that the search has found."""

@@ -12,6 +12,7 @@ from tanglewood.errors import LocatedError
 from tanglewood.ml.words import Columns, words_of
 from tanglewood.options import ParseOptions
 from tanglewood.parser import Parser
+from tanglewood.searches import MOST_BEAM_WORDS, MoveWorker
 from tanglewood.text.batches import Batch, Item, Piece, Pieces, Sentences, with_tags
 from tanglewood.text.tagger import Tagger, Tags
 from tanglewood.treebank.chunks import in_chunks
@@ -80,6 +81,11 @@ class Worker:
             attach(options.contextual, pipeline.parser.model, pipeline.tagger)
         self.parser = pipeline.parser.worker(options)
         self._tagger = pipeline.tagger.worker(reproducible=options.reproducible) if pipeline.tagger else None
+        self._judge: MoveWorker | None = None
+        if options.tags_nbest > 1:
+            judge = pipeline.parser.worker(ParseOptions(search="beam", reproducible=options.reproducible))
+            assert isinstance(judge, MoveWorker)  # resolved options make sure of that
+            self._judge = judge
         self._fills = tag or bool(pipeline.tag_column and self._tagger)
         self._columns = Columns(() if self._fills else pipeline.description.get("columns", ()))
 
@@ -138,7 +144,22 @@ class Worker:
 
     def _tags(self, forms: Sequence[Sequence[str]]) -> list[list[Tags]]:
         assert self._tagger is not None  # callers make sure of that
-        return self._tagger.tag(forms, self.pipeline.tag_column)
+        if self._judge is None:
+            return self._tagger.tag(forms, self.pipeline.tag_column)
+        return [
+            self._likeliest(*found, self._judge)
+            for found in zip(forms, self._tagger.best_sequences(forms, self.options.tags_nbest), strict=True)
+        ]
+
+    def _likeliest(
+        self, forms: Sequence[str], choices: Sequence[tuple[float, list[Tags]]], judge: MoveWorker
+    ) -> list[Tags]:
+        """Return the tags that tagger and parser together find likeliest; long sentences, without a beam, the first."""
+        if len(choices) == 1 or len(forms) > MOST_BEAM_WORDS:
+            return choices[0][1]
+        words = [[(form, *one[:4]) for form, one in zip(forms, tags, strict=True)] for _, tags in choices]
+        scored = zip(judge.best_scores(words), choices, strict=True)
+        return max(scored, key=lambda one: one[0] - one[1][0])[1][1]
 
 
 def _tagged(sentence: Sentence, tags: list[Tags]) -> Item:

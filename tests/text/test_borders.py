@@ -1,5 +1,6 @@
 """The network for the ends of sentences: what it learns, what it looks at, and what must not change its opinion."""
 
+from array import array
 from functools import cache
 from itertools import chain
 from random import Random
@@ -17,6 +18,7 @@ from tanglewood.ml.kernels import kernels_for
 from tanglewood.ml.words import untagged
 from tanglewood.store import load_model, save_model
 from tanglewood.text.borders import EDGE, MARGIN, MOST, ROOM, WINDOW, BorderLearner, BorderOptions, Borders
+from tanglewood.text.characters import Characters
 from tanglewood.text.raw import gold_text
 from tanglewood.text.tagger import BIAS
 from tanglewood.text.tokenizer import ROOM as ROOM_OF_TOKENIZER
@@ -112,6 +114,21 @@ def test_a_stream_is_what_the_whole_text_is(parts, size):
             begin += len(piece)
     assert begin == len(text)
     assert found == [[(token.start, token.end) for token in sentence] for sentence in whole]
+
+
+@given(st.lists(st.sampled_from([*WORDS, "We open.", "(it", "late)", '"']), min_size=1, max_size=40), st.randoms())
+@settings(max_examples=40, deadline=None)
+def test_scores_kept_from_the_first_scan_are_those_of_the_second(parts, rng):
+    tokens, scanner = tokenizer()._scanners(0.0)
+    tokens.use(*Characters().of(" ".join(parts)))
+    tokens.scan()
+    scanner.scan()
+    hints = array("f", [rng.choice([0, 0, 0, -3, 3]) for _ in range(scanner.n_tokens + 1)])
+    scanner.scan_again(hints)
+    found, doubtful = scanner.ends(), scanner.doubtful(1.0)
+    scanner.prepare()  # forgets all scores
+    scanner.scan_again(hints)
+    assert (found, doubtful) == (scanner.ends(), scanner.doubtful(1.0))
 
 
 def test_a_saved_tokenizer_has_the_same_opinion(tmp_path):

@@ -30,6 +30,13 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         "--tag", action="store_true", help="fill in lemmas, tags and features where a sentence has none"
     )
     parser.add_argument(
+        "--tags-nbest",
+        type=int,
+        default=1,
+        metavar="N",
+        help="let the parser choose from the tagger's N best sequences of tags; slower (default 1)",
+    )
+    parser.add_argument(
         "--keep-heads",
         action="store_true",
         help='keep heads and labels that words have, and fill in those that are "_"; by searches over arcs only',
@@ -99,5 +106,6 @@ def search_options(args: argparse.Namespace, *, nbest: int = 1) -> ParseOptions:
         sentences=args.sentences,
         contextual=args.contextual,
         keep_heads=args.keep_heads,
+        tags_nbest=args.tags_nbest,
         reproducible=args.reproducible,
     )

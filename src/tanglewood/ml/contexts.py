@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from tanglewood.ml.encoder import DIRECTIONS, Batch, Encoder, Floats, Ints, given_vectors
+from tanglewood.ml.encoder import DIRECTIONS, Batch, Encoder, Floats, Ints, Lengths, Wanted, given_vectors
 from tanglewood.ml.kernels import Kernels
 from tanglewood.ml.vocabulary import Vocabulary
 from tanglewood.ml.word_features import ANY, FEATURES
@@ -90,32 +90,56 @@ class Contexts:
 
     def of(self, sentences: Sequence[Sequence[Word]]) -> tuple[Floats, list[int]]:
         """Return a row for every node, and where each sentence begins and the last one ends."""
-        if len(self._places) > MOST_KEPT or self._letters > MOST_LETTERS:
-            self._forget()
-        places = self._places
-        begin = len(places) + 1
+        places = self._looked_up()
         order = [place for words in sentences for place in (0, *map(places.__getitem__, words))]
-        fresh = places.fresh
-        if fresh:
-            places.fresh = []
-            end = begin + len(fresh)
-            self._letters += sum(map(letters_in, fresh))
-            if end > len(self._kept[0]):
-                self._kept = [_grown(rows[:begin], 2 * end) for rows in self._kept]
-            for rows, new in zip(self._kept, self._vectors(fresh), strict=True):
-                rows[begin:end] = new[1:]
+        self._keep_fresh()
         found = np.array(order, np.int32)
-        vectors, *gates = self._kept
-        contexts = vectors[found]
         lengths = [len(words) + 1 for words in sentences]
         contextual = self._vocabulary.contextual
-        if contextual is not None:
+        if contextual is None:
+            contexts = self.at(found, lengths)
+        else:
             given = contextual.given([[word[0] for word in words] for words in sentences])
-            contexts = self._encoder.with_contextual(contexts, given)
-            gates = [self._encoder.inputs(0, direction, contexts) for direction in DIRECTIONS]
-            found = np.arange(len(found), dtype=np.int32)
-        self._encoder.add_contexts(contexts, dict(zip(DIRECTIONS, gates, strict=True)), found, lengths)
+            contexts = self._encoder.with_contextual(self._kept[0][found], given)
+            gates = {direction: self._encoder.inputs(0, direction, contexts) for direction in DIRECTIONS}
+            self._encoder.add_contexts(contexts, gates, np.arange(len(found), dtype=np.int32), lengths)
         return contexts, [0, *np.cumsum(lengths).tolist()]
+
+    def number(self, words: Iterable[Word]) -> Ints:
+        """Return the places of words, which `at` takes until others are looked up; that of node 0 is 0."""
+        found = list(map(self._looked_up().__getitem__, words))
+        self._keep_fresh()
+        return np.array(found, np.int32)
+
+    def at(self, places: Ints, lengths: Lengths, wanted: Wanted | None = None) -> Floats:
+        """Return a row for every node of sentences of these lengths, node 0 included, whose words have these places.
+
+        If only some are wanted, the rows of the others mean nothing.
+        """
+        vectors, *gates = self._kept
+        contexts = vectors[places]
+        self._encoder.add_contexts(contexts, dict(zip(DIRECTIONS, gates, strict=True)), places, lengths, wanted)
+        return contexts
+
+    def _looked_up(self) -> _Places:
+        """Return the places of words, after all have been forgotten if there were too many."""
+        if len(self._places) > MOST_KEPT or self._letters > MOST_LETTERS:
+            self._forget()
+        return self._places
+
+    def _keep_fresh(self) -> None:
+        """Compute what is kept of the words that were looked up for the first time."""
+        fresh = self._places.fresh
+        if not fresh:
+            return
+        self._places.fresh = []
+        end = len(self._places) + 1
+        begin = end - len(fresh)
+        self._letters += sum(map(letters_in, fresh))
+        if end > len(self._kept[0]):
+            self._kept = [_grown(rows[:begin], 2 * end) for rows in self._kept]
+        for rows, new in zip(self._kept, self._vectors(fresh), strict=True):
+            rows[begin:end] = new[1:]
 
 
 def _grown(rows: Floats, size: int) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
+Numbered = NDArray[np.int64]  # nodes or sentences by their numbers
+Lengths = Sequence[int] | Numbered  # of sentences
 OUTPUT = "hidden.slots"  # the weights that contexts are multiplied by in the end
 EMBED = "embed."  # prefix of the names of embeddings
 DIRECTIONS = ("forward", "backward")
@@ -202,25 +204,36 @@ def given_vectors(
     return np.concatenate(found, axis=1) if found else None
 
 
+class Wanted(NamedTuple):
+    """Nodes whose contexts are wanted: the first of each sentence, and the one after the last."""
+
+    begins: Numbered
+    ends: Numbered
+
+
 class TimeSteps:
     """The nodes of a batch sorted by time step, so that one step of an LSTM serves all sentences.
 
     Sentences are sorted by length, longest first; step t holds the t-th node of every sentence that has one.
     """
 
-    def __init__(self, lengths: Sequence[int]) -> None:
-        order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
-        starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
-        first = np.array([starts[i] for i in order])
-        last = first + np.array([lengths[i] for i in order]) - 1
-        self.sizes = (len(lengths) - np.cumsum(np.bincount(lengths))[:-1]).astype(np.int32)
-        self.forward = np.concatenate([first[:size] + t for t, size in enumerate(self.sizes)])
-        self.backward = np.concatenate([last[:size] - t for t, size in enumerate(self.sizes)])
+    def __init__(self, lengths: Lengths) -> None:
+        lengths = np.asarray(lengths)
+        ends = np.cumsum(lengths)
+        self.forward, self.sizes = _by_step(ends - lengths, lengths, 1)
+        self.backward, _ = _by_step(ends - 1, lengths, -1)
 
     def before(self) -> Ints:
         """Return, for every row but those of the first step, the row of the same sentence one step before."""
         rows = np.arange(self.sizes[0], self.sizes.sum())
         return (rows - np.repeat(self.sizes[:-1], self.sizes[1:])).astype(np.int32)
+
+
+def _by_step(edges: Numbered, lengths: Numbered, way: int) -> tuple[Numbered, Ints]:
+    """Return the nodes by time step, from the edge of every sentence on, and how many sentences have each step."""
+    longest_first = edges[np.argsort(-lengths, kind="stable")]
+    sizes = (len(lengths) - np.cumsum(np.bincount(lengths))[:-1]).astype(np.int32)
+    return np.concatenate([longest_first[:size] + way * t for t, size in enumerate(sizes)]), sizes
 
 
 def lstm_forward(
@@ -329,29 +342,52 @@ class Encoder:
         lstm = f"lstm{layer}.{direction}"
         return linear(self.kernels, vectors, self.parameters[f"{lstm}.input"], self.parameters[f"{lstm}.bias"])
 
-    def add_contexts(self, words: Floats, inputs: Mapping[str, Floats], places: Ints, lengths: Sequence[int]) -> None:
+    def add_contexts(
+        self,
+        words: Floats,
+        inputs: Mapping[str, Floats],
+        places: Ints,
+        lengths: Lengths,
+        wanted: Wanted | None = None,
+    ) -> None:
         """Encode for parsing: add their contexts to the vectors of words of sentences with node 0.
 
-        What node i contributes to the gates of the first LSTMs is in row ``places[i]`` of the inputs.
+        What node i contributes to the gates of the first LSTMs is in row ``places[i]`` of the inputs. If only some
+        nodes are wanted, the others may be left without a part of their contexts.
         """
+        lengths = np.asarray(lengths)
         steps = TimeSteps(lengths)
+        order = {"forward": (steps.forward, steps.sizes), "backward": (steps.backward, steps.sizes)}
         for layer in range(self.n_layers):
-            if layer > 0:
-                inputs = {direction: self.inputs(layer, direction, words) for direction in DIRECTIONS}
-                places = np.arange(len(words), dtype=np.int32)
-            for direction, rows in inputs.items():
-                self._add_layer(f"lstm{layer}.{direction}", words, rows, places, steps)
+            if wanted is not None and layer == self.n_layers - 1:
+                # No layer needs what comes after this one, so its LSTMs stop where nothing more is wanted.
+                ends = np.cumsum(lengths)
+                order = {
+                    "forward": _by_step(ends - lengths, wanted.ends, 1),
+                    "backward": _by_step(ends - 1, lengths - wanted.begins, -1),
+                }
+            if layer == 0:
+                gates = {direction: (inputs[direction], places[nodes]) for direction, (nodes, _) in order.items()}
+            else:
+                gates = {d: self._gates(layer, d, words, nodes) for d, (nodes, _) in order.items()}
+            for direction, (nodes, sizes) in order.items():
+                self._add_layer(f"lstm{layer}.{direction}", words, *gates[direction], nodes.astype(np.int32), sizes)
 
-    def _add_layer(self, lstm: str, words: Floats, inputs: Floats, places: Ints, steps: TimeSteps) -> None:
-        """Add the outputs of an LSTM to the vectors, without what going backwards needs."""
+    def _gates(self, layer: int, direction: str, words: Floats, nodes: Numbered) -> tuple[Floats, Ints]:
+        """Return what nodes contribute to the gates of an LSTM, and the row of each."""
+        if len(nodes) == len(words):
+            return self.inputs(layer, direction, words), nodes.astype(np.int32)
+        return self.inputs(layer, direction, words[nodes]), np.arange(len(nodes), dtype=np.int32)
+
+    def _add_layer(self, lstm: str, words: Floats, inputs: Floats, rows: Ints, nodes: Ints, sizes: Ints) -> None:
+        """Add the outputs of an LSTM to the vectors of nodes, by time step, without what going backwards needs."""
         recurrent = self.parameters[f"{lstm}.recurrent"]
         width = len(recurrent)
         column = DIRECTIONS.index(lstm.partition(".")[2]) * width
-        order = getattr(steps, lstm.partition(".")[2]).astype(np.int32)
-        two_steps = 2 * steps.sizes[0]
+        two_steps = 2 * sizes[0]
         gates = np.empty((two_steps, 4 * width), np.float32)
         rest = np.empty((3, two_steps, width), np.float32)
-        lstm_add_steps(self.kernels, words, column, inputs, places[order], order, recurrent, steps.sizes, gates, *rest)
+        lstm_add_steps(self.kernels, words, column, inputs, rows, nodes, recurrent, sizes, gates, *rest)
 
     def _layer(
         self, layer: int, context: Floats, gates: Mapping[str, Floats], steps: TimeSteps

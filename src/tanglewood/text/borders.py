@@ -11,7 +11,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +24,11 @@ from tanglewood.ml.encoder import (
     OUTPUT,
     Encoder,
     Floats,
+    Ints,
+    Numbered,
     Rng,
     Shapes,
+    Wanted,
     glorot,
     new_encoder,
     number_words,
@@ -52,6 +56,7 @@ WINDOW, MARGIN = 4, 10  # tokens that are decided together, and those that are s
 ROOM = WINDOW + MARGIN  # how far the scores of a token look ahead
 MOST = 0.6  # how much its opinion may add to the score of the linear classifier, or take away
 MOST_LETTERS = 24  # of a token that are looked at
+TOGETHER = 1000  # windows that are computed together, so that memory stays flat
 SETTINGS: Shape = {"vocabulary": dict, "weight": REAL}
 
 
@@ -91,29 +96,31 @@ class Borders:
         tokens away from a token changes nothing about it.
         """
         hints = np.zeros(len(forms) + 1, np.float32)  # one to spare, for a text without tokens
-        windows: list[list[Word]] = []
-        places: list[tuple[int, int, int]] = []  # first and last token that is decided, and how many come before
-        for start, end, begin in _windows(ends, doubtful):
-            stop = min(begin + WINDOW, end)
-            first, last = max(start, begin - MARGIN), min(end, stop + MARGIN)
-            words = [untagged(form[:MOST_LETTERS]) for form in forms[first:last]]
-            edges = first == start, last == end
-            windows.append([EDGE] * edges[0] + words + [EDGE] * edges[1])
-            places.append((begin, stop, begin - first + edges[0] + 1))
-        if not windows:
-            return array("f", hints.tobytes())
-        try:
-            contexts = self._idle.pop()
-        except IndexError:
-            contexts = Contexts(self.vocabulary, self.parameters, kernels_for(reproducible=True))
-        vectors, starts = contexts.of(windows)
-        found = linear(kernels_for(reproducible=True), vectors, self.parameters[OUTPUT], self.parameters[BIAS])
-        self._idle.append(contexts)
-        lead = (found[:, 1] - found[:, 0]) * np.float32(self.weight)
-        np.clip(lead, -MOST, MOST, out=lead)
-        for (begin, stop, before), row in zip(places, starts, strict=False):
-            hints[begin:stop] = lead[row + before : row + before + stop - begin]
+        if len(doubtful) > 0:
+            try:
+                contexts = self._idle.pop()
+            except IndexError:
+                contexts = Contexts(self.vocabulary, self.parameters, kernels_for(reproducible=True))
+            windows = _windows(np.asarray(ends), np.asarray(doubtful))
+            places = _places(contexts, forms, ends, windows)
+            for start in range(0, len(windows[0]), TOGETHER):
+                some = _Windows(*(column[start : start + TOGETHER] for column in windows))
+                hints[_runs(some.begins, some.sizes)] = self._opinion(contexts, places, some)
+            self._idle.append(contexts)
         return array("f", hints.tobytes())
+
+    def _opinion(self, contexts: Contexts, places: Ints, windows: _Windows) -> Floats:
+        """Return the hints for the tokens that some windows decide, one window after the other."""
+        lengths = windows.highs - windows.lows + 1  # with node 0, which stands where the token before would
+        nodes = np.cumsum(lengths) - lengths
+        order = places[_runs(windows.lows - 1, lengths)]
+        order[nodes] = 0
+        first = windows.inner - windows.lows + 1
+        vectors = contexts.at(order, lengths, Wanted(first, first + windows.sizes))
+        decided = vectors[_runs(nodes + first, windows.sizes)]
+        found = linear(kernels_for(reproducible=True), decided, self.parameters[OUTPUT], self.parameters[BIAS])
+        lead: Floats = (found[:, 1] - found[:, 0]) * np.float32(self.weight)
+        return np.clip(lead, -MOST, MOST, out=lead)
 
     def arrays(self) -> dict[str, Any]:
         """Return the parameters, with embeddings packed."""
@@ -133,18 +140,51 @@ class Borders:
         return cls(vocabulary, unpacked(arrays), settings["weight"])
 
 
-def _windows(ends: Sequence[int], doubtful: Sequence[int]) -> Iterator[tuple[int, int, int]]:
-    """Yield the windows with doubtful tokens: where the paragraph begins and ends, and where the window begins."""
-    start = paragraph = 0
-    done = -1
-    for token in doubtful:
-        while token > ends[paragraph]:
-            start = ends[paragraph] + 1
-            paragraph += 1
-        begin = token - (token - start) % WINDOW
-        if begin != done:
-            yield start, ends[paragraph] + 1, begin
-            done = begin
+class _Windows(NamedTuple):
+    """Windows of tokens, a column for each thing known of them.
+
+    Some are places in the text with an EDGE before and after every paragraph.
+    """
+
+    begins: Numbered  # first token that is decided
+    sizes: Numbered  # how many are decided
+    inner: Numbered  # place of the first
+    lows: Numbered  # place of the first token that is seen, or of the edge
+    highs: Numbered  # and the one after the last
+
+
+def _windows(ends: Numbered, doubtful: Numbered) -> _Windows:
+    """Return the windows with doubtful tokens."""
+    starts = np.append(0, ends[:-1] + 1)
+    first = starts[np.searchsorted(ends, doubtful)]
+    begins = np.unique(doubtful - (doubtful - first) % WINDOW)
+    paragraphs = np.searchsorted(ends, begins)
+    start, end = starts[paragraphs], ends[paragraphs] + 1
+    stops = np.minimum(begins + WINDOW, end)
+    low, high = begins - MARGIN, stops + MARGIN
+    edges = paragraphs + 1  # that come before
+    lows = np.where(low <= start, start - 1, low) + edges
+    highs = np.where(high >= end, end + 1, high) + edges
+    return _Windows(begins, stops - begins, begins + edges, lows, highs)
+
+
+def _places(contexts: Contexts, forms: Sequence[str], ends: Sequence[int], windows: _Windows) -> Ints:
+    """Return where the contexts keep each token that some window sees, in the text with edges."""
+    padded = [EDGE[0]]
+    for before, end in pairwise((-1, *ends)):
+        padded += forms[before + 1 : end + 1]
+        padded.append(EDGE[0])
+    opened, closed = (np.bincount(places, minlength=len(padded) + 1) for places in (windows.lows, windows.highs))
+    seen = np.flatnonzero(np.cumsum(opened - closed))
+    places = np.zeros(len(padded), np.int32)
+    places[seen] = contexts.number(untagged(padded[place][:MOST_LETTERS]) for place in seen.tolist())
+    return places
+
+
+def _runs(starts: Numbered, sizes: Numbered) -> Numbered:
+    """Return for each start so many numbers from it on, one run after the other."""
+    ends = np.cumsum(sizes)
+    return np.arange(ends[-1]) + np.repeat(starts - ends + sizes, sizes)
 
 
 def _new_parameters(vocabulary: Vocabulary, sizes: tuple[int, int, int], n_classes: int, rng: Rng) -> dict[str, Floats]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from typing import NamedTuple
 
 from tanglewood.errors import FormatError
 from tanglewood.treebank.ranges import multiword_ranges
@@ -18,8 +19,7 @@ ESCAPE = re.compile(r"\\.")
 NEW = re.compile(r"(newpar|newdoc)\b")
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A surface token: a word, or a multiword token. ``start`` and ``end`` count characters of the text."""
 
     start: int

@@ -18,10 +18,11 @@ cdef class SentenceScanner:
     cdef int n_common, n_titles, ahead, rule
     cdef unsigned int[::1] titles
     cdef readonly int n_tokens
-    cdef int[::1] firsts, to_stop, to_end
+    cdef int[::1] firsts, to_stop, to_end, begins
     cdef unsigned int[::1] small, forms, shapes, suffixes
     cdef signed char[::1] gaps, last, layout
-    cdef float[::1] scores, hints
+    cdef double[::1] scores
+    cdef float[::1] hints
     cpdef prepare(self)
     @cython.locals(to_stop=int, to_end=int, k=int, start=int, end=int, first=int, stop=int)
     cdef void _describe_tokens(self) noexcept nogil

@@ -93,7 +93,8 @@ class SentenceScanner:
         self.to_end = array("i", bytes(n))
         self.last = array("b", bytes(n))
         self.layout = array("b", bytes(n))
-        self.scores = array("f", bytes(n))
+        self.scores = array("d", bytes(2 * n))
+        self.begins = array("i", b"\xff" * n)
         self.hints = array("f", bytes(n))
         with cython.nogil:
             self._describe_tokens()
@@ -290,12 +291,14 @@ class SentenceScanner:
                 if self.rule == PUNCTUATION and final and gap != TOGETHER and not ends:
                     ends = not self._is_title(k, first)
             elif not ends:
-                self._stop_features(k, first, depth, quotes)
-                score = self.features._score(self.stops)
-                if self.layout[k] == LIKELIER:
-                    score += LINE_END
-                self.scores[k] = score
-                ends = self.layout[k] == ENDS or score + self.hints[k] > self.threshold
+                if self.begins[k] != first:  # where the sentence begins is all that may differ from the last scan
+                    self._stop_features(k, first, depth, quotes)
+                    score = self.features._score(self.stops)
+                    if self.layout[k] == LIKELIER:
+                        score += LINE_END
+                    self.scores[k] = score
+                    self.begins[k] = first
+                ends = self.layout[k] == ENDS or self.scores[k] + self.hints[k] > self.threshold
                 if ends and (self.layout[k] == NEVER or self._is_title(k, first)):
                     ends = False
             self.last[k] = ends

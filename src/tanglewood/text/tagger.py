@@ -46,6 +46,7 @@ from tanglewood.ml.products import linear
 from tanglewood.ml.vocabulary import Numbers, Vocabulary
 from tanglewood.ml.words import Word, untagged
 from tanglewood.text.lemmas import apply_rule, is_rule, lemma_rule
+from tanglewood.text.tag_sequences import Change, cheapest
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tag_candidates import TagCandidate
 
@@ -205,10 +206,8 @@ class TagWorker:
         """Return the tags of all forms of some sentences, with the candidates for a column if one is named."""
         if not sentences:
             return []
-        tagger = self._tagger
-        contexts, begins = self._contexts.of([list(map(untagged, forms)) for forms in sentences])
-        scores = linear(self._kernels, contexts, tagger.parameters[OUTPUT], tagger.parameters[BIAS])
-        upos, xpos, feats, rules = (tagger.classes[column] for column in COLUMNS)
+        upos, xpos, feats, rules = (self._tagger.classes[column] for column in COLUMNS)
+        scores, begins = self._scores(sentences)
         best = self._choose(scores)
         chosen = best.tolist()
         choices: Sequence[Sequence[TagCandidate]] = [()] * len(best)
@@ -221,6 +220,54 @@ class TagWorker:
             ]
             for forms, begin in zip(sentences, begins, strict=False)
         ]
+
+    def best_sequences(self, sentences: Sequence[Sequence[str]], n: int) -> list[list[tuple[float, list[Tags]]]]:
+        """Return for each sentence up to n sequences of tags, and how far each is behind the first, which `tag` gives.
+
+        Words that change have another UPOS, and whatever else was seen with it and is likeliest.
+        """
+        if not sentences:
+            return []
+        scores, begins = self._scores(sentences)
+        own = self._choose(scores)
+        upos = scores[:, self._sections[0]]
+        behind = np.maximum(np.take_along_axis(upos, own[:, :1], 1) - upos, 0)
+        np.put_along_axis(behind, own[:, :1], np.inf, 1)
+        behind[:, np.setdiff1d(np.arange(upos.shape[1]), self._tagger.combinations[:, 0])] = np.inf
+        found: list[list[tuple[float, list[Tags]]]] = []
+        for forms, begin in zip(sentences, begins, strict=False):
+            nodes = slice(begin + 1, begin + 1 + len(forms))
+            first = list(map(self._named, forms, own[nodes].tolist()))
+            words, numbers = np.nonzero(behind[nodes] <= MOST_BEHIND)
+            gaps = behind[nodes][words, numbers]
+            choices = cheapest(list(map(Change, gaps.tolist(), words.tolist(), numbers.tolist())), n)
+            found.append([(cost, first[:]) for cost, _ in choices])
+            for (_, tags), (_, changes) in zip(found[-1], choices, strict=True):
+                for _, word, number in changes:
+                    row = self._likeliest(scores[begin + 1 + word], number)
+                    tags[word] = self._named(forms[word], [*row, own[begin + 1 + word, 3]])
+        return found
+
+    def _scores(self, sentences: Sequence[Sequence[str]]) -> tuple[Floats, list[int]]:
+        """Return the scores of all classes for every node, and where the sentences begin."""
+        contexts, begins = self._contexts.of([list(map(untagged, forms)) for forms in sentences])
+        parameters = self._tagger.parameters
+        return linear(self._kernels, contexts, parameters[OUTPUT], parameters[BIAS]), begins
+
+    def _named(self, form: str, row: Sequence[int]) -> Tags:
+        """Return the tags of a word by the numbers of their classes."""
+        upos, xpos, feats, rule = (
+            self._tagger.classes[column][number] for column, number in zip(COLUMNS, row, strict=True)
+        )
+        return Tags(self._lemma(form, upos, rule), upos, xpos, feats)
+
+    def _likeliest(self, scores: Floats, upos: int) -> list[int]:
+        """Return the likeliest combination with a UPOS for a node."""
+        together = self._tagger.combinations
+        some = together[together[:, 0] == upos]
+        _, xpos, feats = (scores[section] for section in self._sections[:3])
+        found: list[int] = some[np.argmax(xpos[some[:, 1]] + feats[some[:, 2]])].tolist()
+        return found
 
     def _candidates(self, scores: Floats, chosen: Ints, column: str) -> Iterator[list[TagCandidate]]:
         """Yield the likeliest classes of a column for every node, the one chosen first."""

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, pairwise
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tanglewood.checks import REAL, Layout, Shape, check_arrays, check_settings
 from tanglewood.errors import ConfigError, ModelError
@@ -65,6 +65,15 @@ ARRAYS = {
     "common": Layout("i", ("common",)),
     **table_arrays(TABLES),
 }
+
+
+class _Scanned(NamedTuple):
+    """The tokens that were found in a text, and what groups them into sentences."""
+
+    starts: array[int]
+    ends: array[int]
+    forms: list[str]
+    sentences: SentenceScanner
 
 
 class Tokenizer:
@@ -197,7 +206,8 @@ class Tokenizer:
             hints = array("f", bytes(4 * len(starts) + 4))
             if self.borders:
                 self.borders.weight = weight
-                hints = self._hints(gold.text, starts, ends, sentences, range(len(starts)))
+                forms = _forms(gold.text, starts, ends)
+                hints = self.borders.hints(forms, sentences.paragraph_ends(), range(len(starts)))
             for threshold in THRESHOLDS:
                 sentences.threshold = threshold
                 sentences.scan_again(hints)
@@ -220,61 +230,49 @@ class Tokenizer:
 
         ``sentences`` is one of RULES: they end where the model says, at final punctuation, or at blank lines only.
         """
-        found: list[list[Token]] = []
-        begin = 0
         chunks = (text[i : i + PIECE] for i in range(0, len(text), PIECE))
-        for piece, some in self.stream(chunks, sentences):
-            found += [[Token(t.start + begin, t.end + begin, t.words) for t in s] for s in some] if begin else some
-            begin += len(piece)
-        return found
+        return [tokens for _, found in self.stream(chunks, sentences, whole=True) for tokens in found]
 
     def _scanners(self, threshold: float, rule: int = LEARNT) -> tuple[TokenScanner, SentenceScanner]:
         return _scanners(self._arrays, self._settings, self._tables, threshold, rule)
 
-    def _scan(self, text: str, rule: int) -> tuple[array[int], array[int], SentenceScanner]:
+    def _scan(self, text: str, rule: int) -> _Scanned:
         tokens, sentences = self._scanners(self.threshold, rule)
         tokens.use(*self._characters.of(text))
         tokens.scan()
         sentences.scan()
         starts, ends = tokens.found()
+        forms = _forms(text, starts, ends)
         if self.borders and rule == LEARNT:
             from tanglewood.text.borders import MOST
 
             doubtful = sentences.doubtful(MOST)
             if doubtful:
-                sentences.scan_again(self._hints(text, starts, ends, sentences, doubtful))
-        return starts, ends, sentences
-
-    def _hints(
-        self, text: str, starts: array[int], ends: array[int], scanner: SentenceScanner, doubtful: Sequence[int]
-    ) -> array[float]:
-        assert self.borders is not None  # callers make sure of that
-        forms = [text[start:end] for start, end in zip(starts, ends, strict=True)]
-        return self.borders.hints(forms, scanner.paragraph_ends(), doubtful)
+                sentences.scan_again(self.borders.hints(forms, sentences.paragraph_ends(), doubtful))
+        return _Scanned(starts, ends, forms, sentences)
 
     def _split(self, form: str) -> tuple[str, ...]:
         """Return the words of a token, none if that depends on its context."""
         return () if self.multiword.is_unsure(form) else self.multiword.split(form)
 
-    def _sentences(
-        self, text: str, starts: array[int], ends: array[int], scanner: SentenceScanner
-    ) -> list[list[Token]]:
-        """Group the tokens into sentences."""
-        known = self._words
-        sentences = []
-        tokens: list[Token] = []
-        last = scanner.ends()
-        for k, (start, end) in enumerate(zip(starts, ends, strict=True)):
-            form = text[start:end]
-            words = known[form] or (self.multiword.several(form) if scanner.is_several(k) else (form,))
-            tokens.append(Token(start, end, words))
-            if last[k]:
-                sentences.append(tokens)
-                tokens = []
-        return sentences
+    def _sentences(self, scanned: _Scanned, begin: int, sure: int | None = None) -> list[list[Token]]:
+        """Group the tokens, or those that are sure, into sentences; ``begin`` is added to their offsets."""
+        starts, ends, forms, scanner = scanned
+        words = list(map(self._words.__getitem__, forms[:sure]))
+        for k in [k for k, several in enumerate(words) if not several]:
+            words[k] = self.multiword.several(forms[k]) if scanner.is_several(k) else (forms[k],)
+        if begin:
+            starts, ends = (array("q", [place + begin for place in places[:sure]]) for places in (starts, ends))
+        tokens = list(map(Token, starts, ends, words))
+        stops = [k for k, last in enumerate(scanner.ends()[:sure], 1) if last]
+        return [tokens[first:stop] for first, stop in pairwise((0, *stops))]
 
-    def stream(self, chunks: Iterable[str], sentences: str = "model") -> Iterator[tuple[str, list[list[Token]]]]:
+    def stream(
+        self, chunks: Iterable[str], sentences: str = "model", *, whole: bool = False
+    ) -> Iterator[tuple[str, list[list[Token]]]]:
         """Yield an endless text piece by piece, each with its sentences, whose offsets count from its beginning.
+
+        With ``whole`` they count from the beginning of the text.
 
         A piece ends with a blank line as soon as there is one. Where none comes for PIECE characters, those are looked
         at alone, and the piece ends with a sentence followed by so much text that further text cannot change it: the
@@ -287,6 +285,7 @@ class Tokenizer:
         text = ""
         limit = PIECE
         searched = 0
+        begin = 0  # of the offsets
         for chunk in chain(chunks, [None]):
             text += chunk or ""
             while text:
@@ -296,33 +295,29 @@ class Tokenizer:
                 for match in BLANK_LINE.finditer(text, searched, stop):
                     cut = match.end()
                 if cut:
-                    found = self._whole(text[:cut], rule)
+                    found = self._sentences(self._scan(text[:cut], rule), begin)
                 elif lead == len(text) >= PIECE:
                     cut, found = lead, []
                 elif stop < len(text) or (chunk is not None and stop == lead + limit):
-                    starts, ends, scanner = self._scan(text[:stop], rule)
-                    sure = scanner.settled()
-                    cut = stop if sure == len(starts) else starts[sure] if sure else 0
+                    scanned = self._scan(text[:stop], rule)
+                    sure = scanned.sentences.settled()
+                    cut = stop if sure == len(scanned.starts) else scanned.starts[sure] if sure else 0
                     if not cut:
                         limit *= 2
                         continue
-                    found = self._sentences(text, starts[:sure], ends[:sure], scanner)
+                    found = self._sentences(scanned, begin, sure)
                 elif chunk is None:
                     cut = len(text)
-                    found = self._whole(text, rule)
+                    found = self._sentences(self._scan(text, rule), begin)
                 else:
                     break
                 yield text[:cut], found
+                begin += cut if whole else 0
                 text = text[cut:]
                 limit = PIECE
                 searched = 0
             newline = text.rfind("\n")
             searched = newline if newline >= 0 else len(text)
-
-    def _whole(self, text: str, rule: int) -> list[list[Token]]:
-        """Return the sentences of whole paragraphs."""
-        starts, ends, scanner = self._scan(text, rule)
-        return self._sentences(text, starts, ends, scanner)
 
     def arrays(self) -> dict[str, Any]:
         """Return the tables of weights."""
@@ -341,6 +336,10 @@ class Tokenizer:
             return cls(arrays, settings)
         except ModelError as error:
             raise ModelError(f"the tokenizer's part: {error}") from None
+
+
+def _forms(text: str, starts: array[int], ends: array[int]) -> list[str]:
+    return [text[start:end] for start, end in zip(starts, ends, strict=True)]
 
 
 def _scanners(
