@@ -8,7 +8,8 @@ compressed. The same seed makes the same bytes. It is made once and kept in --wo
 
 Prints a Markdown table: words a second by the clock, how many times those of one process, CPU hours and gigabytes for a
 billion words, and the memory of the largest process and of all together, halfway and at the end. Run it on a quiet
-machine; --engines chooses what is timed, such as "1,2,4,8,16,dask:2".
+machine; --engines chooses what is timed, such as "1,2,4,8,16,dask:2", and --plot draws it. costs.py computes from the
+numbers of --json what a billion words cost.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from itertools import accumulate
 from pathlib import Path
 from random import Random
 
+import costs
 import timing
 from tanglewood.treebank.conllu import read
 
@@ -190,6 +192,7 @@ def main() -> None:
     parser.add_argument("--engines", default="1,2,dask:2", help='processes, or "dask:N" (default 1,2,dask:2)')
     parser.add_argument("--options", default="", help='more options of corpus, such as "--search greedy"')
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there, too")
+    parser.add_argument("--plot", type=Path, metavar="OUT.svg", help="plot words a second by number of workers")
     parser.add_argument("--make-only", action="store_true", help="make the corpus and stop")
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
@@ -232,8 +235,11 @@ def main() -> None:
         "MB, all, then",
     ]
     timing.print_markdown(header, rows)
+    whole = {"corpus": size, "engines": found}
     if args.json:
-        args.json.write_text(json.dumps({"corpus": size, "engines": found}, indent=1))
+        args.json.write_text(json.dumps(whole, indent=1))
+    if args.plot:
+        args.plot.write_text(costs.plotted(whole), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -180,7 +180,8 @@ def test_a_corpus_is_made_once_and_parsed_by_every_engine(tmp_path):
     assert texts[0] == texts[1]
     assert len(texts[0]) == 8
     assert {path.suffix for path in texts[0]} == {".txt", ".jsonl", ".gz", ".xz"}
-    done = run(*command, "--work", tmp_path / "one", "--json", tmp_path / "found.json")
+    written = ["--json", tmp_path / "found.json", "--plot", tmp_path / "speed.svg"]
+    done = run(*command, "--work", tmp_path / "one", *written)
     assert "the corpus is in" in done.stderr
     engines = json.loads((tmp_path / "found.json").read_text())["engines"]
     assert engines["1"]["words"] == engines["2"]["words"] >= 400
@@ -188,6 +189,29 @@ def test_a_corpus_is_made_once_and_parsed_by_every_engine(tmp_path):
     rows = [line.strip("| ").split(" | ") for line in done.stdout.splitlines()]
     assert [row[0] for row in rows] == ["engine", "---", "1", "2"]
     assert rows[2][4] == "1.00"
+    again = run("costs.py", tmp_path / "found.json", "--plot", tmp_path / "again.svg")
+    assert [line.split(" | ")[0] for line in again.stdout.splitlines()[2:]] == ["| 1", "| 2"]
+    assert "words a second</text>" in (tmp_path / "speed.svg").read_text()
+    assert (tmp_path / "again.svg").read_bytes() == (tmp_path / "speed.svg").read_bytes()
+
+
+def test_costs_are_in_proportion_to_the_words(tmp_path):
+    """Two million words with 2 GB in and 40 GB out, in 7,200 CPU seconds, so that a billion takes 500 times that."""
+    one = {"words": 2_000_000, "bytes": 40 * 10**9, "files": 1, "seconds": 7200.0, "cpu": 7200.0}
+    one |= {"largest": 200.0, "half": 300.0, "end": 300.0}
+    four = one | {"seconds": 1800.0, "cpu": 7920.0, "end": 600.0}
+    found = {"corpus": {"files": 1, "bytes": 2 * 10**9}, "engines": {"1": one, "4": four, "dask:4": four}}
+    (tmp_path / "found.json").write_text(json.dumps(found))
+    done = run("costs.py", tmp_path / "found.json", "--plot", tmp_path / "speed.svg")
+    header, _, *rows = (line.strip("| ").split(" | ") for line in done.stdout.splitlines())
+    assert header[6] == "10¹² words, computed: CPU hours"
+    more = ["1,000.0", "20,000.0"]
+    assert rows[0] == ["1", "2,000,000", "1,000.0", *more, "300", "1,000,000", *more, "41.7"]
+    assert rows[1] == ["4", "2,000,000", "1,100.0", *more, "150", "1,100,000", *more, "41.7"]
+    assert rows[2] == ["dask:4", *rows[1][1:]]
+    plot = (tmp_path / "speed.svg").read_text()
+    for name in ("processes", "Dask", "as many times one process", "workers", "words a second"):
+        assert f">{name}</text>" in plot
 
 
 def test_models_are_made_of_free_treebanks_only(tmp_path):

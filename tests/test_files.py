@@ -130,6 +130,17 @@ def test_a_disk_that_fails_at_the_very_end_leaves_the_old_file(tmp_path, monkeyp
     assert names(tmp_path) == ["out"]
 
 
+def test_an_error_names_the_file_even_if_its_part_cannot_be_removed(tmp_path, monkeypatch):
+    def read_only(self, *_, **__):
+        raise OSError(errno.EROFS, "Read-only file system", str(self))
+
+    monkeypatch.setattr(Path, "open", read_only)
+    monkeypatch.setattr(Path, "unlink", read_only)
+    with pytest.raises(OSError, match="Read-only") as found, writing(tmp_path / "out"):
+        pass
+    assert found.value.filename == str(tmp_path / "out")
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, GeneratorExit, ValueError, FileExistsError])
 def test_nothing_stays_after_an_error(tmp_path, error):
     def write():

@@ -304,7 +304,8 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
             on_disk(raw)
         put_in_place(partial, path)
     except BaseException:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):  # a read-only disk would have its say about a name that nobody knows
+            partial.unlink(missing_ok=True)
         raise
 
 

@@ -247,6 +247,44 @@ def test_ranked_derivations_are_trees_with_falling_scores(name, options, single_
             assert rank or (s.word_heads(), s.word_labels()) == best
 
 
+def plain_beam(search, n, width):
+    """The beam's scores and final states, best first, with a copy of the whole state for every candidate."""
+    beam = [(0.0, search.system.start(n))]
+    while not all(search.system.is_final(s) for _, s in beam):
+        candidates = []
+        for score, s in beam:
+            if search.system.is_final(s):
+                candidates.append((score, s, -1, -1))
+                continue
+            weighed = search.weigh(s)
+            for move, label, gain in weighed:
+                candidates.append((score + (gain if len(weighed) > 1 else 0.0), s, move, label))
+        candidates.sort(key=lambda candidate: -candidate[0])
+        beam = []
+        for score, s, move, label in candidates[:width]:
+            after = s.copy()
+            if move >= 0:
+                search.system.apply(after, move, label)
+            beam.append((score, after))
+    return [score for score, _ in beam], [everything(s) for _, s in beam]
+
+
+@over_variants
+@with_any_and_single_root
+def test_a_beam_that_copies_only_what_it_must_is_a_beam_that_copies_everything(name, options, single_root):
+    for n, network in networks(name, options, single_root, [1, 6, LONG], 3, 2, range(1 + COMPILED)):
+        for width in (2, 3, 9):
+            scores, states = plain_beam(network.search, n, width)
+            for long in (n, n + 1):
+                beam = Beam(network.search, width, normalized=False, weighs_labels=False, long=long)
+                s = State(n)
+                assert beam.parse(s) == scores
+                assert everything(s) == states[0]
+                for rank, wanted in enumerate(states):
+                    beam.restore(s, rank)
+                    assert everything(s) == wanted
+
+
 def test_a_wider_beam_is_no_worse_than_greedy_on_average():
     system = make_system("swap", single_root=True)
     gain = []

@@ -2,7 +2,9 @@
 
 For a scorer that was trained with a beam it is the sum of its scores as they are.
 
-States are kept in a pool of ints, since lists of objects cannot be touched without the GIL.
+Configurations are kept in a pool of ints, since lists of objects cannot be touched without the GIL. In long sentences
+they are changed where they lie. Most have one successor in the next beam, or none, so that only about one move in ten
+copies a whole configuration, and a move costs nearly the same in a sentence of any length.
 """
 
 from __future__ import annotations
@@ -23,16 +25,20 @@ if not cython.compiled:
 
 MOST_WIDTH = 10_000  # of a beam: far more than helps
 LABELS = 2  # how many of the best labels of an arc are followed
+LONG = 150  # words of a sentence; in a shorter one copying a configuration is faster than turning to another place
 
 
 class Beam:
     """Keeps the best ``width`` partial derivations; finished ones wait for the rest.
 
     Scores are ``normalized`` to log-probabilities in each state, or else added up as they are. Unless it
-    ``weighs_labels``, moves carry their best labels, whose scores do not count.
+    ``weighs_labels``, moves carry their best labels, whose scores do not count. From ``long`` words on, configurations
+    are changed where they lie.
     """
 
-    def __init__(self, search: Search, width: int, *, normalized: bool = True, weighs_labels: bool = True) -> None:
+    def __init__(
+        self, search: Search, width: int, *, normalized: bool = True, weighs_labels: bool = True, long: int = LONG
+    ) -> None:
         if not 1 <= width <= MOST_WIDTH:
             what = "holds nothing" if width < 1 else "is too wide"
             raise ConfigError(f"a beam of width {width} {what}; it should be from 1 to {MOST_WIDTH}")
@@ -40,7 +46,13 @@ class Beam:
         self.width = width
         self.normalized = normalized
         self.weighs_labels = weighs_labels
-        self.pool = self.next_pool = array("i")
+        self.least_long = long
+        self.copies = True  # whether configurations are changed in a copy
+        self.pool = memoryview(array("i"))
+        self.at = State(0)
+        self.slots = array("i", range(width))  # of the items in the pool
+        self.next_slots = array("i", bytes(4 * width))
+        self.heirs = array("i", bytes(4 * width))
         self.size = self.n_candidates = 0
         self.scores = array("d", bytes(8 * width))
         self.done = array("i", bytes(4 * width))
@@ -136,23 +148,22 @@ class Beam:
             self.search.label_scores[best] = -1e30
 
     def _run(self, s: State) -> None:
-        running = self._begin(s)
+        running = self._begin()
         while running > 0:
-            running = self._advance(s)
-        s._load(self.pool, 0)
-        self.search.system._finish(s)
+            running = self._advance()
+        self._take_out(s, 0)
 
-    def _begin(self, s: State) -> int:
+    def _begin(self) -> int:
         """Begin with the initial configuration; return how many derivations are not finished."""
-        s._clear()
-        self.search.system._start(s)
-        s._save(self.pool, 0)
+        self._visit(0)
+        self.at._clear()
+        self.search.system._start(self.at)
+        self._leave(0)
         self.n_candidates = 1
         self.scores[0] = 0.0
-        self.done[0] = 1 if self.search.system._is_final(s) else 0
         return 1 - self.done[0]
 
-    def _advance(self, s: State) -> int:
+    def _advance(self) -> int:
         """Take one move in every unfinished derivation; return how many are still unfinished.
 
         The candidates then say what was done: the item each came from, its move (-1: it waits) and its label.
@@ -163,25 +174,69 @@ class Beam:
             if self.done[item]:
                 self._offer(self.scores[item], item, -1, -1)
             else:
-                s._load(self.pool, item * self.size)
-                self._expand(s, item)
+                self._visit(item)
+                self._expand(self.at, item)
+        self._share_out(items)
         running = 0
         for place in range(self.n_candidates):
-            s._load(self.pool, self.candidate_items[place] * self.size)
             if self.candidate_moves[place] >= 0:
-                self.search._take(s, self.candidate_moves[place], self.candidate_labels[place])
-            self.done[place] = 1 if self.search.system._is_final(s) else 0
+                self._visit(place)
+                self.search._take(self.at, self.candidate_moves[place], self.candidate_labels[place])
+                self._leave(place)
+            else:
+                self.done[place] = 1
             running += 1 - self.done[place]
             self.scores[place] = self.candidate_scores[place]
-            s._save(self.next_pool, place * self.size)
-        self.pool, self.next_pool = self.next_pool, self.pool
         return running
+
+    def _visit(self, item: int) -> None:
+        """Turn to the configuration of an item."""
+        self.at._load(self.pool, self.slots[item] * self.size, self.copies)
+
+    def _leave(self, item: int) -> None:
+        """Keep what has become of the configuration of an item."""
+        self.at._save(self.pool, self.slots[item] * self.size, self.copies)
+        self.done[item] = 1 if self.search.system._is_final(self.at) else 0
+
+    def _share_out(self, items: int) -> None:
+        """Give each candidate a slot of the pool with the configuration of the item that it comes from.
+
+        The last candidate of an item inherits its slot. The others get copies, in slots that nothing else is in.
+        """
+        for item in range(items):
+            self.heirs[item] = -1
+        for place in range(self.n_candidates):
+            self.heirs[self.candidate_items[place]] = place
+        free = 0  # an item without heirs, or a number that no item has
+        for place in range(self.width):
+            if place < self.n_candidates and self.heirs[self.candidate_items[place]] == place:
+                self.next_slots[place] = self.slots[self.candidate_items[place]]
+                continue
+            while free < items and self.heirs[free] >= 0:
+                free += 1
+            self.next_slots[place] = self.slots[free]
+            free += 1
+            if place < self.n_candidates:
+                self._copy(self.slots[self.candidate_items[place]] * self.size, self.next_slots[place] * self.size)
+        self.slots, self.next_slots = self.next_slots, self.slots
+
+    def _copy(self, source: int, target: int) -> None:
+        """Copy a configuration from one place of the pool to another."""
+        for i in range(self.size):
+            self.pool[target + i] = self.pool[source + i]
+
+    def _take_out(self, s: State, item: int) -> None:
+        """Turn a state into the configuration of an item, and take the final step in it."""
+        self._visit(item)
+        s._copy_from(self.at)
+        self.search.system._finish(s)
 
     def make_room(self, s: State) -> None:
         """Get ready for a sentence."""
         self.size = s._size()
-        self.pool = array("i", bytes(4 * self.size * self.width))
-        self.next_pool = array("i", bytes(4 * self.size * self.width))
+        self.copies = s.n < self.least_long
+        self.at = s.copy()
+        self.pool = memoryview(array("i", bytes(4 * self.size * self.width)))
 
     def parse(self, s: State) -> list[float]:
         """Parse one sentence; ``s`` ends with the best derivation. Returns the scores of all that were kept."""
@@ -194,5 +249,4 @@ class Beam:
         """Turn the state into the derivation of that rank (0 = best) of the sentence parsed last."""
         if not 0 <= rank < self.n_candidates or s._size() != self.size:
             raise ConfigError(f"there is no derivation of rank {rank} for {s.n} words; {self.n_candidates} were kept")
-        s._load(self.pool, rank * self.size)
-        self.search.system._finish(s)
+        self._take_out(s, rank)

@@ -12,13 +12,14 @@ cdef class State:
     cdef int candidate_width
     cdef public int depth, n_buffer, aside_depth, phase, arcs, count, repaired, put_back
     cdef public long long steps
+    cdef void _lie_in(self, int[::1] block) noexcept nogil
     cdef void _clear(self) noexcept nogil
     cdef void _copy_from(self, State other) noexcept nogil
     cdef int _size(self) noexcept nogil
-    @cython.locals(size=int, i=int)
-    cdef void _save(self, int[::1] pool, Py_ssize_t start) noexcept nogil
     @cython.locals(size=int, i=int, high="long long")
-    cdef void _load(self, int[::1] pool, Py_ssize_t start) noexcept nogil
+    cdef void _load(self, int[::1] pool, Py_ssize_t start, bint whole) noexcept nogil
+    @cython.locals(size=int, i=int)
+    cdef void _save(self, int[::1] pool, Py_ssize_t start, bint whole) noexcept nogil
     cdef void _attach(self, int head, int dependent, int label) noexcept nogil
     cdef void _see_child(self, int head, int dependent) noexcept nogil
     cdef void _part(self) noexcept nogil

@@ -1,4 +1,4 @@
-"""One parser configuration as flat int32 arrays in one block, so that copying it is one memcpy."""
+"""One parser configuration as flat int32 arrays in one block, so that copying it is one memcpy, or none."""
 
 from __future__ import annotations
 
@@ -30,8 +30,15 @@ class State:
 
     def __init__(self, n: int) -> None:
         self.n = n
-        size = n + 2
-        self.block = memoryview(array("i", bytes(4 * FIELDS * size)))
+        self._lie_in(memoryview(array("i", bytes(4 * FIELDS * (n + 2)))))
+        self.tag_candidates = self.block[:0]
+        self.candidate_width = 0
+        self._clear()
+
+    def _lie_in(self, block: memoryview[int]) -> None:
+        """Take a block for all arrays."""
+        size = self.n + 2
+        self.block = block
         # First the arrays that start as -1, then those that start as 0, then those that systems fill.
         self.heads = self.block[:size]
         self.labels = self.block[size : 2 * size]
@@ -46,9 +53,6 @@ class State:
         self.aside = self.block[10 * size : 11 * size]
         self.aside_labels = self.block[11 * size : 12 * size]
         self.component = self.block[12 * size :]
-        self.tag_candidates = self.block[:0]
-        self.candidate_width = 0
-        self._clear()
 
     def take_candidates(self, candidates: array[int]) -> None:
         """Set the tags that the words of the sentence may be given."""
@@ -87,30 +91,17 @@ class State:
         self.put_back = other.put_back
 
     def _size(self) -> int:
-        """Number of ints that `_save` writes."""
+        """Number of ints that a configuration takes in a pool."""
         return FIELDS * (self.n + 2) + NUMBERS
 
-    def _save(self, pool: array[int], start: int) -> None:
-        """Write everything to a place in a pool of ints."""
+    def _load(self, pool: memoryview[int], start: int, whole: bool) -> None:
+        """Read a place in a pool of ints; if not ``whole``, the arrays stay there and are changed there from now on."""
         size = FIELDS * (self.n + 2)
-        for i in range(size):
-            pool[start + i] = self.block[i]
-        pool[start + size] = self.depth
-        pool[start + size + 1] = self.n_buffer
-        pool[start + size + 2] = self.aside_depth
-        pool[start + size + 3] = self.phase
-        pool[start + size + 4] = self.steps % HALF
-        pool[start + size + 5] = self.arcs
-        pool[start + size + 6] = self.count
-        pool[start + size + 7] = self.repaired
-        pool[start + size + 8] = self.put_back
-        pool[start + size + 9] = self.steps // HALF
-
-    def _load(self, pool: array[int], start: int) -> None:
-        """Read everything back."""
-        size = FIELDS * (self.n + 2)
-        for i in range(size):
-            self.block[i] = pool[start + i]
+        if whole:
+            for i in range(size):
+                self.block[i] = pool[start + i]
+        else:
+            self._lie_in(pool[start : start + size])
         self.depth = pool[start + size]
         self.n_buffer = pool[start + size + 1]
         self.aside_depth = pool[start + size + 2]
@@ -121,6 +112,23 @@ class State:
         self.count = pool[start + size + 6]
         self.repaired = pool[start + size + 7]
         self.put_back = pool[start + size + 8]
+
+    def _save(self, pool: memoryview[int], start: int, whole: bool) -> None:
+        """Write to a place in a pool: everything, or all but the arrays, which lie there."""
+        size = FIELDS * (self.n + 2)
+        if whole:
+            for i in range(size):
+                pool[start + i] = self.block[i]
+        pool[start + size] = self.depth
+        pool[start + size + 1] = self.n_buffer
+        pool[start + size + 2] = self.aside_depth
+        pool[start + size + 3] = self.phase
+        pool[start + size + 4] = self.steps % HALF
+        pool[start + size + 5] = self.arcs
+        pool[start + size + 6] = self.count
+        pool[start + size + 7] = self.repaired
+        pool[start + size + 8] = self.put_back
+        pool[start + size + 9] = self.steps // HALF
 
     def _attach(self, head: int, dependent: int, label: int) -> None:
         """Add the arc head -> dependent; a head the dependent had before is replaced."""

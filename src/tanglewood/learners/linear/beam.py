@@ -87,12 +87,12 @@ class BeamTrainer:
 
     def _run_beam(self, s: State, length: int) -> int:
         """Run the beam as long as the gold derivation; return after how many moves it leads most, 0 if never."""
-        self.beam._begin(s)
+        self.beam._begin()
         gold = 0  # place of the gold derivation in the beam, or -1
         worst = 0
         most = -1e300
         for step in range(length):
-            self.beam._advance(s)
+            self.beam._advance()
             before = gold
             gold = -1
             for place in range(self.beam.n_candidates):
