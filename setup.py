@@ -1,15 +1,18 @@
 """Compiles the plain .py rule files with their .pxd types; the rest of the metadata is in pyproject.toml.
 
 TANGLEWOOD_PURE=1 installs everything interpreted, TANGLEWOOD_BOUNDSCHECK=1 compiles with bounds checks, and
-TANGLEWOOD_SANITIZE=1 with AddressSanitizer and UBSan (fuzz/sanitized.py builds and runs that one).
+TANGLEWOOD_SANITIZE=1 with AddressSanitizer and UBSan (fuzz/sanitized.py builds and runs that one). CC names another
+compiler; on Windows it may be clang-cl, which compiles all families of kernels, as MSVC's own compiler does not.
 Each kind of build has a folder of its own, so that one never picks up what another left behind.
 """
 
 import os
 import sys
 from pathlib import Path
+from shutil import which
 
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
 pure = os.environ.get("TANGLEWOOD_PURE", "") not in {"", "0"}
 checked = os.environ.get("TANGLEWOOD_BOUNDSCHECK", "") not in {"", "0"}
@@ -24,13 +27,34 @@ SHARED = "tanglewood.core._shared"
 FUSED = (
     "tanglewood.ml.kernels_fast"  # the only module in which a product and a sum may be rounded once instead of twice
 )
+# What tells about the package or packs its sources compiles nothing, and packs nothing that was made from them.
+ONLY_TELLS = {"sdist", "egg_info", "dist_info"}
+COMPILES = {"build", "build_ext", "bdist_wheel", "editable_wheel", "develop", "install"}
+only_tells = not ONLY_TELLS.isdisjoint(sys.argv) and COMPILES.isdisjoint(sys.argv)
+
+
+class BuildExtensions(build_ext):
+    """Translates the options of GCC and Clang for MSVC and clang-cl."""
+
+    def build_extensions(self) -> None:
+        if self.compiler.compiler_type == "msvc":
+            clang = Path(os.environ.get("CC", "")).stem.lower() == "clang-cl"
+            self.compiler.initialize()
+            if clang:
+                self.compiler.cc = which(os.environ["CC"]) or sys.exit(f"CC={os.environ['CC']} is not there")
+            for extension in self.extensions:
+                told = extension.extra_compile_args
+                extension.extra_compile_args = [f"/clang:{option}" for option in told] if clang else ["/fp:precise"]
+        super().build_extensions()
+
+
 extensions: list[Extension] = []
-if not pure:
+if not pure and not only_tells:
     from Cython.Build import cythonize
 
     # A module is compiled exactly if a .pxd of the same name lies beside it.
     typed = (p.with_suffix(".py") for p in Path("src").rglob("*.pxd") if p.stem != "__init__")
-    paths = sorted(str(p) for p in typed if p.exists())
+    paths = sorted(p.as_posix() for p in typed if p.exists())
     sources = {path[len("src/") : -len(".py")].replace("/", "."): path for path in paths}
     headers = [str(p) for p in Path("src").rglob("*.h")]
     extensions = cythonize(
@@ -64,6 +88,7 @@ if not pure:
 
 setup(
     ext_modules=extensions,
+    cmdclass={"build_ext": BuildExtensions},
     options={
         "build": {"build_base": folder},
         "build_ext": {"parallel": os.cpu_count() or 1},

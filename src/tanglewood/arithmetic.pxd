@@ -1,2 +1,2 @@
 cdef extern from "tanglewood/arithmetic.h" nogil:
-    int tw_best_family()
+    int tw_families()

@@ -18,7 +18,8 @@ except ModuleNotFoundError:
 
 VARIABLE = "TANGLEWOOD_KERNELS"
 REPRODUCIBLE = "reproducible"
-FAMILIES = ("portable", "avx2", "avx512", "vnni")  # as in arithmetic.h: a machine that has one has all before it
+# As in arithmetic.h, those of x86 first and then those of ARM: a machine takes the last that it has.
+FAMILIES = ("portable", "avx2", "avxvnni", "avx512", "vnni", "neon", "dotprod")
 
 
 class Arithmetic(NamedTuple):
@@ -31,19 +32,15 @@ class Arithmetic(NamedTuple):
         return f"{self.family}, {REPRODUCIBLE}" if self.reproducible else self.family
 
 
-def best_family() -> int:
-    """Return the number of the best family that this machine has; where nothing is compiled there is one."""
-    return tw_best_family() if cython.compiled else 0  # type: ignore[name-defined]  # noqa: F821
-
-
 def available() -> tuple[str, ...]:
-    """Return the families that this machine has, the best last."""
-    return FAMILIES[: best_family() + 1]
+    """Return the families that this machine has, the best last; where nothing is compiled there is one."""
+    found = tw_families() if cython.compiled else 1  # type: ignore[name-defined]  # noqa: F821
+    return tuple(name for number, name in enumerate(FAMILIES) if found >> number & 1)
 
 
 def chosen(*, reproducible: bool = False) -> Arithmetic:
     """Return what TANGLEWOOD_KERNELS asks for, by default the best family; a ConfigError if there is no such thing."""
-    families = available()
+    families = available()  # compiled, an index may not be negative
     names = os.environ.get(VARIABLE, "").replace(",", " ").split()
     for name in names:
         if name != REPRODUCIBLE and name not in families:
@@ -52,4 +49,4 @@ def chosen(*, reproducible: bool = False) -> Arithmetic:
     named = {name for name in names if name != REPRODUCIBLE}
     if len(named) > 1:
         raise ConfigError(f"{VARIABLE}={','.join(names)}: one family at a time, not {len(named)}")
-    return Arithmetic(named.pop() if named else FAMILIES[best_family()], reproducible or REPRODUCIBLE in names)
+    return Arithmetic(named.pop() if named else families[len(families) - 1], reproducible or REPRODUCIBLE in names)

@@ -13,7 +13,7 @@ import pytest
 
 from tanglewood import __version__, compiled, kernels
 from tanglewood.arithmetic import available
-from tanglewood.cli import COMMANDS, main
+from tanglewood.cli import COMMANDS, LONG, main
 from tanglewood.cli.info import EXTRAS
 from tanglewood.systems import SYSTEMS
 
@@ -71,6 +71,18 @@ def test_info_tells_version_build_extras_and_systems(capsys):
     assert ("core: compiled" if compiled() else "core: interpreted") in out
     assert f"kernels: {kernels()} (this machine has {', '.join(available())})" in out
     assert all(f"\n{name} " in out for name in SYSTEMS)
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_long_commands_say_on_a_terminal_that_they_are_interpreted(capsys, monkeypatch, is_compiled):
+    monkeypatch.setattr("tanglewood.cli.compiled", lambda: is_compiled)
+    for on_terminal in (False, True):
+        monkeypatch.setattr(sys.stderr, "isatty", lambda answer=on_terminal: answer)
+        for command in ("coverage", "stats"):
+            assert main([command, FIGURE_1]) == 0
+            told = capsys.readouterr().err.count("tanglewood runs interpreted here")
+            assert told == (on_terminal and not is_compiled and command == "coverage")
+    assert set(COMMANDS) > LONG
 
 
 def test_info_says_which_kernels_were_asked_for(capsys, monkeypatch):

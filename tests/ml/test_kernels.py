@@ -106,6 +106,20 @@ def test_a_matrix_that_does_not_fit_is_not_rounded(kernels):
     assert out.tobytes() == linear(kernels, rows, matrix, np.zeros(70, np.float32)).tobytes()
 
 
+@pytest.mark.parametrize("family", available())
+def test_integers_are_multiplied_by_default_where_they_are_faster(family):
+    """With the same bytes as reproducibly, whatever else is fused."""
+    rng = np.random.default_rng(9)
+    matrix, rows = odd_numbers(rng, (64, 128)), odd_numbers(rng, (5, 64))
+    made = [products_with(matrix, Kernels(Arithmetic(family, reproducible))) for reproducible in (False, True)]
+    assert [isinstance(one, Rounded) for one in made] == [family not in {"portable", "neon"}, True]
+    if isinstance(made[0], Rounded):
+        found = np.zeros((2, 5, 128), np.float32)
+        for one, out in zip(made, found, strict=True):
+            one.write(rows, out)
+        assert found[0].tobytes() == found[1].tobytes()
+
+
 @pytest.mark.parametrize("width", [3, 16, 21, 32])
 def test_lstms_are_the_same(kernels, width):
     lengths = [4, 1, 6, 6, 2, 5, 3, 6, 6, 4, 6, 7, 3]  # steps of more rows than a tile has, and of fewer

@@ -64,7 +64,9 @@ def run(args: argparse.Namespace) -> int:
         )
         return 0
     print(f"tanglewood {__version__}, Python {platform.python_version()}")
-    print("core: compiled" if compiled() else "core: interpreted (slow; meant for debugging)")
+    print(
+        "core: compiled" if compiled() else "core: interpreted (slow: installed without a C compiler, or for debugging)"
+    )
     print(f"kernels: {kernels()} (this machine has {', '.join(available())})")
     for extra, present in extras.items():
         module, purpose = EXTRAS[extra]

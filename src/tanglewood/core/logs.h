@@ -7,7 +7,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#define LOGS static inline __attribute__((unused))
+#include "tanglewood/arithmetic.h"
+
+#define LOGS TW_UNUSED static inline
 #define LN2_HIGH 0.693147180369123816490 /* ln 2 in two parts; few whole numbers times the first are rounded */
 #define LN2_LOW 1.90821492927058770002e-10
 
@@ -23,7 +25,7 @@ LOGS double tw_exp_series(double r) {
 #define SHIFT 6755399441055744.0 /* 1.5 * 2^52: adding it rounds to a whole number */
 
 /* e^x where 2^n may not be a normal number. */
-__attribute__((unused, noinline)) static double tw_exp_far(double x) {
+TW_UNUSED TW_NOINLINE static double tw_exp_far(double x) {
     if (!(x <= 709.78)) return x != x ? x : INFINITY;
     if (x < -745.13) return 0;
     double n = (x * 1.44269504088896338700 + SHIFT) - SHIFT;

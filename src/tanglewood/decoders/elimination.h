@@ -11,7 +11,7 @@
 
 /* out[j] += factors[k] * rows[k * stride + j] for j < size and every k < count; four rows at a time. */
 #define ADD_ROWS(name, target) \
-    target static void name(double *restrict out, const double *restrict factors, const double *restrict rows, \
+    target static void name(double *__restrict out, const double *__restrict factors, const double *__restrict rows, \
                             ptrdiff_t stride, ptrdiff_t count, ptrdiff_t size) { \
         ptrdiff_t k = 0; \
         for (; k + 4 <= count; k += 4) { \
@@ -29,7 +29,7 @@
 
 /* out[j] = e^(scores[j] - tops[j]) for j < size; one branch for all of them, so that vectors can be used. */
 #define EXP_ROW(name, target) \
-    target static void name(double *restrict out, const float *restrict scores, const double *restrict tops, \
+    target static void name(double *__restrict out, const float *__restrict scores, const double *__restrict tops, \
                             ptrdiff_t size) { \
         int far = 0; \
         for (ptrdiff_t j = 0; j < size; j++) { \

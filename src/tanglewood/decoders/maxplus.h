@@ -6,23 +6,11 @@
 #include <math.h>
 
 #include "tanglewood/arithmetic.h"
+#include "tanglewood/intrinsics.h"
 
 #define MAX_TERMS 1024 /* of a product; charts are limited to fewer words */
 
-#if defined(__clang__)
-#define UNROLL _Pragma("clang loop unroll(full)")
-#define INLINE static inline __attribute__((always_inline))
-#elif defined(__GNUC__)
-#define UNROLL _Pragma("GCC unroll 16")
-#define INLINE static inline __attribute__((always_inline))
-#else
-#define UNROLL
-#define INLINE static inline
-#endif
-
-#if defined(__GNUC__) && defined(__x86_64__)
-#include <immintrin.h>
-
+#ifdef TW_X86
 #define NAME(f) f##_avx512
 #define TARGET TW_TARGET_AVX512
 #define VEC __m512
@@ -57,8 +45,7 @@
 #define SPREAD(x) _mm_set1_ps(x)
 #define COLUMNS 5
 
-#elif defined(__GNUC__) && defined(__aarch64__)
-#include <arm_neon.h>
+#elif defined(TW_ARM)
 
 #define TARGET
 #define VEC float32x4_t
@@ -87,10 +74,10 @@
 #define NAME(f) f##_plain
 #include "maxplus_tile.h"
 
-#if defined(__GNUC__) && defined(__x86_64__)
+#ifdef TW_X86
 #define CHOOSE(f, level, ...) \
     ((level) >= TW_AVX512 ? f##_avx512(__VA_ARGS__) \
-                          : (level) == TW_AVX2 ? f##_avx2(__VA_ARGS__) : f##_plain(__VA_ARGS__))
+                          : (level) >= TW_AVX2 ? f##_avx2(__VA_ARGS__) : f##_plain(__VA_ARGS__))
 #else
 #define CHOOSE(f, level, ...) f##_plain(__VA_ARGS__)
 #endif

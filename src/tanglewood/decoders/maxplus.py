@@ -201,4 +201,4 @@ def instructions() -> str:
 def limit_instructions(name: str) -> None:
     """Use no better family of kernels than this one, for tests and benchmarks; TANGLEWOOD_KERNELS is the default."""
     global LEVEL  # noqa: PLW0603 - which code runs, not what it computes
-    LEVEL = min(FAMILIES.index(name), len(available()) - 1)
+    LEVEL = max(FAMILIES.index(family) for family in available() if FAMILIES.index(family) <= FAMILIES.index(name))

@@ -4,11 +4,8 @@
 #undef DENSE_ROWS
 #undef DENSE_VECTORS
 #undef WIDTH
-#undef VEC
-#undef AT
-#undef INTS
-#undef UINTS
-#undef GROUP
+#undef INPUT
+#undef ADDED
 #undef PRODUCT_ROWS
 #undef PRODUCT_BLOCKS
 #undef ADD_GROUPS

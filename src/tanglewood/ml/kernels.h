@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 typedef struct {
+    int group, offset; /* how `rounded` wants its weights: in groups of so many, with so much added to inputs */
     void (*rectified_sum)(float *out, float *const *rows, int n_rows, int size);
     void (*add_to_rows)(float *const *rows, int n_rows, const float *from, int size);
     void (*few_outputs)(float *out, const float *bias, const float *weights, const float *inputs, int n_out, int n_in);

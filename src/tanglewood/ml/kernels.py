@@ -11,17 +11,23 @@ except ModuleNotFoundError:
 
 
 class Kernels:
-    """Compiled, a table of the functions of vectors.h and products.h; vectors.pxd calls them."""
+    """Compiled, a table of the functions of vectors.h and products.h; vectors.pxd calls them.
+
+    Matrices of integers are packed as these want them: in groups of ``group`` inputs, to which ``offset`` is added.
+    """
 
     def __init__(self, arithmetic: Arithmetic) -> None:
         self.arithmetic = arithmetic
         self.reproducible = arithmetic.reproducible
+        self.group, self.offset = 2, 0
         if cython.compiled:
             family = FAMILIES.index(arithmetic.family)
             if self.reproducible:
                 self.table = exact_family(family)  # type: ignore[name-defined]  # noqa: F821
             else:
                 self.table = fast_family(family)  # type: ignore[name-defined]  # noqa: F821
+            self.group = self.table.group
+            self.offset = self.table.offset
 
 
 def kernels_for(*, reproducible: bool = False) -> Kernels:

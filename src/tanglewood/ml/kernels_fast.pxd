@@ -1,5 +1,6 @@
 cdef extern from "tanglewood/ml/kernels.h" nogil:
     ctypedef struct tw_kernels:
+        int group, offset
         void (*rectified_sum)(float *out, float **rows, int n_rows, int size) noexcept nogil
         void (*add_to_rows)(float **rows, int n_rows, float *change, int size) noexcept nogil
         void (*few_outputs)(float *out, float *bias, float *weights, float *inputs, int n_out, int n_in) noexcept nogil

@@ -1,10 +1,10 @@
 /* Products of rows of floats with one matrix, in 8-bit integers, for one family: families.h includes this file once for
-   each, having defined NAME(f), TARGET, WIDTH, VEC and INTS (vectors of so many floats or ints), GROUP, ADD_GROUPS,
-   PRODUCT_ROWS and PRODUCT_BLOCKS. The sums are exact, so that their order does not matter. products.py describes the
-   layout.
+   each, having defined NAME(f), TARGET, WIDTH, VEC and INTS (vectors of so many floats or ints), FLOATS (of ints), INPUT,
+   ADDED, ADD_GROUPS, PRODUCT_ROWS and PRODUCT_BLOCKS. The sums are exact, so that their order does not matter.
+   products.py describes the layout.
 
-   A group of inputs takes up 4 bytes: GROUP is 4 (unsigned bytes, which AVX-512 VNNI wants, OFFSET being added) or 2
-   (pairs of 16-bit integers). ADD_GROUPS(sum, inputs, weights) adds to each int the products of a group. */
+   A group of inputs takes up 4 bytes: four bytes, if INPUT is int8_t or uint8_t (which VNNI wants, OFFSET being ADDED),
+   or a pair of int16_t. ADD_GROUPS(sum, inputs, weights) adds to each int the products of a group. */
 
 /* Round a row to integers; returns what one of them stands for. */
 TARGET static float NAME(round_row)(const float *row, void *rounded, int size) {
@@ -14,11 +14,8 @@ TARGET static float NAME(round_row)(const float *row, void *rounded, int size) {
         largest = absolute > largest ? absolute : largest;
     }
     float factor = largest > LEAST ? LARGEST / largest : 0;
-    if (GROUP == 4)
-        for (int i = 0; i < size; i++) ((uint8_t *)rounded)[i] = (uint8_t)(int)(row[i] * factor + OFFSET + 0.5f);
-    else
-        for (int i = 0; i < size; i++)
-            ((int16_t *)rounded)[i] = (int16_t)((int)(row[i] * factor + OFFSET + 0.5f) - OFFSET);
+    for (int i = 0; i < size; i++)
+        ((INPUT *)rounded)[i] = (INPUT)((int)(row[i] * factor + OFFSET + 0.5f) - OFFSET + ADDED);
     return largest / LARGEST;
 }
 
@@ -51,7 +48,7 @@ TARGET static void NAME(product_tile)(float *out, const uint8_t *rows, const flo
     UNROLL for (int r = 0; r < PRODUCT_ROWS; r++) {
         if (r >= n_rows) continue;
         UNROLL for (int v = 0; v < PRODUCT_BLOCKS * PARTS; v++) {
-            VEC scale, over, sum = __builtin_convertvector(sums[r][v], VEC);
+            VEC scale, over, sum = FLOATS(sums[r][v]);
             memcpy(&scale, scales + WIDTH * v, sizeof(VEC));
             memcpy(&over, excess + WIDTH * v, sizeof(VEC));
             sum = (sum - over) * (units[r] * scale);
@@ -64,7 +61,7 @@ TARGET static void NAME(product_tile)(float *out, const uint8_t *rows, const flo
 TARGET static void NAME(rounded)(float *out, const float *rows, const signed char *packed, const float *scales,
                                  const float *excess, unsigned char *scratch, float *units, int n_rows, int n_in,
                                  int n_out) {
-    int n_groups = n_in / GROUP;
+    int n_groups = n_in / (int)GROUP;
     for (int r = 0; r < n_rows; r++)
         units[r] = NAME(round_row)(rows + (size_t)r * n_in, scratch + (size_t)r * n_groups * 4, n_in);
     for (int column = 0; column < n_out; column += LANES * PRODUCT_BLOCKS)

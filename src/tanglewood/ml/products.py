@@ -21,11 +21,11 @@ except ModuleNotFoundError:
     from tanglewood.core.uncompiled import cython
 
 Floats = NDArray[np.float32]
-LARGEST, OFFSET = 127, 128  # as in families.h
+LARGEST = 127  # as in families.h
 LANES = 16
 COLUMNS = 64  # columns come in multiples of this
 MOST_INPUTS = 512  # with more, sums might not fit into the 24 bits that a float has for whole numbers
-BYTES = "vnni"  # the family that multiplies bytes; the others multiply pairs of 16-bit integers
+INTEGERS = ("avx2", "avxvnni", "avx512", "vnni", "dotprod")  # families that are faster so than a matrix library
 
 if not cython.compiled:
     from tanglewood.ml.vectors_plain import rounded_products
@@ -39,8 +39,8 @@ class Rounded:
         self.scales = np.maximum(np.abs(matrix).max(0), np.float32(1e-30)) / np.float32(LARGEST)
         whole = np.rint(matrix / self.scales).astype(np.int8)
         self.kernels = kernels
-        self.group = 4 if kernels.arithmetic.family == BYTES else 2
-        self.excess = OFFSET * whole.sum(0, dtype=np.float32) if self.group == 4 else np.zeros(n_out, np.float32)
+        self.group = kernels.group
+        self.excess = np.float32(kernels.offset) * whole.sum(0, dtype=np.float32)
         groups = whole.reshape(n_in // self.group, self.group, n_out // LANES, LANES).transpose(2, 0, 3, 1)
         kind = np.int8 if self.group == 4 else np.int16
         self.packed = np.ascontiguousarray(groups, kind).reshape(-1).view(np.int8)
@@ -89,7 +89,7 @@ def products_with(matrix: Floats, kernels: Kernels) -> Rounded | Unrounded:
     """Return the matrix made ready for products: rounded where that is fastest, or the same on every machine."""
     n_in, n_out = matrix.shape
     fits = n_in % 4 == 0 and n_in <= MOST_INPUTS and n_out % COLUMNS == 0
-    rounds = kernels.reproducible or kernels.arithmetic.family == BYTES
+    rounds = kernels.reproducible or kernels.arithmetic.family in INTEGERS
     return Rounded(matrix, kernels) if fits and rounds else Unrounded(matrix, kernels)
 
 

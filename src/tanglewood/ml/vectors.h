@@ -1,8 +1,9 @@
 /* Vector kernels of the network for one family: families.h includes this file once for each, having defined NAME(f),
    TARGET, WIDTH, VEC, INTS and UINTS (vectors of so many floats, ints and unsigned ints), AT(pointer) (a vector
-   anywhere among floats), DENSE_ROWS and DENSE_VECTORS. Every output is summed in the same order in all families, so
-   that only fused multiply-adds, which kernels_exact.py is compiled without, make a difference. vectors_plain.py says
-   the same without any tricks. */
+   anywhere among floats), LANE(vector, i), BITS(vector) and OF_BITS(bits) (floats as unsigned ints and back),
+   WHERE(condition, one, other), DENSE_ROWS and DENSE_VECTORS. A vector may be a single float. Every output is summed in
+   the same order in all families, so that only fused multiply-adds, which kernels_exact.py is compiled without, make a
+   difference. vectors_plain.py says the same without any tricks. */
 
 /* to += scale * from */
 TARGET INLINE void NAME(add_scaled)(float *to, const float *from, float scale, int size) {
@@ -20,7 +21,7 @@ TARGET INLINE float NAME(dot)(const float *a, const float *b, int size) {
     for (; i + LANES <= size; i += LANES)
         UNROLL for (int v = 0; v < LANES / WIDTH; v++) sums[v] += AT(a + i + v * WIDTH) * AT(b + i + v * WIDTH);
     for (; i < size; i++) total += a[i] * b[i];
-    UNROLL for (i = 0; i < LANES; i++) total += sums[i / WIDTH][i % WIDTH];
+    UNROLL for (i = 0; i < LANES; i++) total += LANE(sums[i / WIDTH], i % WIDTH);
     return total;
 }
 
@@ -192,8 +193,8 @@ TARGET static void NAME(many_outputs_back)(const float *errors, const float *wei
 }
 
 /* Adam: moves values against the gradient, and their running average after them. */
-TARGET static void NAME(adam)(float *restrict values, float *restrict first, float *restrict second,
-                              float *restrict averaged, const float *restrict gradient, float rate, float keep_first,
+TARGET static void NAME(adam)(float *__restrict values, float *__restrict first, float *__restrict second,
+                              float *__restrict averaged, const float *__restrict gradient, float rate, float keep_first,
                               float keep_second, float epsilon, float keep_average, size_t size) {
     for (size_t i = 0; i < size; i++) {
         float g = gradient[i];
@@ -211,21 +212,17 @@ TARGET static void NAME(adam)(float *restrict values, float *restrict first, flo
 TARGET INLINE VEC NAME(small_exp)(VEC x) {
     const float shift = 12582912.0f; /* 1.5 * 2^23: adding it rounds to a whole number */
     VEC n = x * 1.44269504f + shift;
-    INTS scale = (INTS)(((UINTS)n << 23) + 0x3f800000); /* n as the exponent of a float: 2^n */
+    UINTS scale = (BITS(n) << 23) + 0x3f800000; /* n as the exponent of a float: 2^n */
     n -= shift;
     VEC r = (x - n * 0.693359375f) + n * 2.12194440e-4f; /* ln 2 in two parts, the first exact in few bits */
     VEC series = 1 + r * (1 + r * (1 / 2.0f + r * (1 / 6.0f + r * (1 / 24.0f + r * (1 / 120.0f + r / 720.0f)))));
-    return series * (VEC)scale;
-}
-
-/* Where the mask is set one, elsewhere the other. */
-TARGET INLINE VEC NAME(chosen)(INTS mask, VEC one, VEC other) {
-    return (VEC)((mask & (INTS)one) | (~mask & (INTS)other));
+    return series * OF_BITS(scale);
 }
 
 TARGET INLINE VEC NAME(limited)(VEC x) {
     const VEC most = (VEC){0} + 30;
-    return NAME(chosen)(x < -most, -most, NAME(chosen)(x > most, most, x));
+    x = WHERE(x > most, most, x);
+    return WHERE(x < -most, -most, x);
 }
 
 TARGET INLINE VEC NAME(sigmoid)(VEC x) { return 1 / (1 + NAME(small_exp)(-NAME(limited)(x))); }
@@ -282,13 +279,13 @@ TARGET static void NAME(lstm_step_back)(const float *gates, const float *cells, 
                                         float *d_cells, float *d_gates, const float *transposed, ptrdiff_t start,
                                         ptrdiff_t before, int rows, int width) {
     for (int r = 0; r < rows; r++) {
-        const float *restrict gate = gates + (start + r) * 4 * width;
-        const float *restrict tanh_cell = squashed + (start + r) * width;
-        const float *restrict last = before < 0 ? tanh_cell : cells + (before + r) * width;
-        const float *restrict d_output = d_outputs + (start + r) * width;
-        float *restrict d_cell = d_cells + (start + r) * width;
-        float *restrict d_last = before < 0 ? d_cell : d_cells + (before + r) * width;
-        float *restrict d_gate = d_gates + (start + r) * 4 * width;
+        const float *__restrict gate = gates + (start + r) * 4 * width;
+        const float *__restrict tanh_cell = squashed + (start + r) * width;
+        const float *__restrict last = before < 0 ? tanh_cell : cells + (before + r) * width;
+        const float *__restrict d_output = d_outputs + (start + r) * width;
+        float *__restrict d_cell = d_cells + (start + r) * width;
+        float *__restrict d_last = before < 0 ? d_cell : d_cells + (before + r) * width;
+        float *__restrict d_gate = d_gates + (start + r) * 4 * width;
         for (int i = 0; i < width; i++) {
             float in = gate[i], forget = gate[width + i], out = gate[2 * width + i], new = gate[3 * width + i];
             float d = d_cell[i] + d_output[i] * out * (1 - tanh_cell[i] * tanh_cell[i]);
