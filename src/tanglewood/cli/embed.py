@@ -7,6 +7,7 @@ word is the mean of those of its pieces, over the last four layers.
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,12 +40,13 @@ def run(args: argparse.Namespace) -> int:
     check_output(args.output)
     reading = Reading(args)
     forms = (sentence.forms for file in args.files for sentence in reading.sentences(file, trees=False))
-    first = next(forms, None)
-    if first is None:
-        raise ConfigError("there is no sentence whose words could get vectors")
-    encoder = EncoderProcess(args.encoder, args.device)
-    count = save_vectors(args.output, args.encoder, encoder.width, embedded(encoder, chain([first], forms)))
-    encoder.close()
+    with closing(forms):  # an error may come when the first file has just been opened
+        first = next(forms, None)
+        if first is None:
+            raise ConfigError("there is no sentence whose words could get vectors")
+        encoder = EncoderProcess(args.encoder, args.device)
+        count = save_vectors(args.output, args.encoder, encoder.width, embedded(encoder, chain([first], forms)))
+        encoder.close()
     size = Path(args.output).stat().st_size / 1e6
     print(
         f"{one_line(args.output)}: {count:,} sentences, {encoder.width} numbers a word, {size:.1f} MB", file=sys.stderr
