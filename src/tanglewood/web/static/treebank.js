@@ -179,7 +179,10 @@ export class Treebank {
     const wanted = this.found.findIndex((row) => String(row.number) === readAddress().row);
     this.#turn(wanted < 0 ? 0 : Math.floor(wanted / PAGE));
     if (this.found.length) this.#open(this.found[Math.max(wanted, 0)], wanted >= 0);
-    else $("tb-detail").hidden = true;
+    else {
+      this.opened = null;
+      $("tb-detail").hidden = true;
+    }
   }
 
   #turn(page) {
@@ -207,6 +210,7 @@ export class Treebank {
   }
 
   async #open(row, byHand) {
+    if (this.opened === row && !byHand) return; // a filter has changed, not the sentence: it stays where it was scrolled to
     this.opened = row;
     if (byHand) writeAddress({ row: row.number });
     this.#mark();
@@ -215,6 +219,7 @@ export class Treebank {
     try {
       found = await post("parse", { conllu });
     } catch (error) {
+      if (this.opened === row) this.opened = null;
       say("tb-problem", error);
       return;
     }
