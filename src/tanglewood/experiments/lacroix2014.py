@@ -128,6 +128,7 @@ def run(
             parsed[system] += running.kept(name)
     results: Data = {
         "paper": PAPER,
+        "date": running.date(),
         "options": running.options,
         "data": {"all files": statistics(sentences)},
         "same_anchors": same_anchors(sentences, own) if own else None,
@@ -381,7 +382,7 @@ def _differences(results: Data) -> str:
             + (
                 " It has the features of the first step of three-step; MaltParser's default model for it also has the "
                 "label of the buffer's front and the tags of two nodes in between."
-                if "features" in options["settings"]
+                if options["settings"].get("features") == FEATURES
                 else ""
             ),
             f"- {options['folds']} folds, dealt out at random by the seed {options['seed']}.",

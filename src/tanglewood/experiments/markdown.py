@@ -74,8 +74,8 @@ def whole(results: Data, subject: str, sections: Sequence[tuple[str, str]], find
     texts = [
         f"# {results['paper']}: {subject}",
         f"The experiments of {TITLES[results['paper']]}",
-        f"Made by `{options['command']}` with tanglewood {options['version']} ({core} core). All numbers are those of "
-        "`results.json`, which this command writes beside this report.",
+        f"Made by `{options['command']}` with tanglewood {options['version']} ({core} core), {results['date']}. "
+        "All numbers are those of `results.json`, which this command writes beside this report.",
         "## Found or not",
         findings_table(findings),
         VERDICTS,

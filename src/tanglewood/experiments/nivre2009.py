@@ -16,6 +16,7 @@ from tanglewood.experiments.markdown import data_table, learner_note, number, p_
 from tanglewood.experiments.published import (
     CONLLX_SETTINGS,
     NIVRE2009,
+    NIVRE2009_BEST_EXACT,
     NIVRE2009_BETTER,
     NIVRE2009_LINES,
     Accuracy,
@@ -63,6 +64,7 @@ NAMES = {
 THEIRS = {"su": "Su", "sp": "Sp", "spp": "Spp", "malt": "Malt-06", "mst2": "MST-06", "mstmalt": "MSTMalt"}
 ORACLES = {"su": "eager", "su-lazy": "lazy"}
 GRAPH = ("malt", "mst", "mst2", "mstmalt")
+SPLIT = "pos"  # the svm's default
 NO_LANGUAGE = "none"  # as --language: no settings of a language
 SIDES = {"oracle": "train, oracle", "oracle_test": "test, oracle", "parser": "test, parser"}
 GRAPH_NOTE = (
@@ -74,6 +76,7 @@ GRAPH_NOTE = (
 FIGURE = "figure5.svg"
 SIZES = {"mst": 3.0, "mst2": 6.0, "mstmalt": 15.0}  # about how much longer than the others they take
 LINEAR_WITHIN = 0.1  # by how much an exponent may differ from 1
+FREQUENT = 1.0  # non-projective arcs in a hundred; the paper calls 1.9 (Czech, Slovene) frequent, 1.0 and less not
 LONG_SENTENCE = 50  # words at which the quadratic term is compared with the linear one
 
 
@@ -91,15 +94,18 @@ def run(
     """Run the experiment, or what is left of it.
 
     ``graph`` adds Malt-06 and the spanning-tree parsers; None: if the language is one of the paper's. ``language`` is
-    the one whose settings the svm has, by default that of the treebank's name.
+    the one whose settings the svm has and whose claims are judged, by default that of the treebank's name; "none"
+    leaves the settings alone.
     """
-    if language != NO_LANGUAGE:
-        language = language_of(language[:1].upper() + language[1:] if language else treebank.name)
+    untuned = language == NO_LANGUAGE
+    named = language[:1].upper() + language[1:] if language and not untuned else treebank.name
+    language = language_of(named)
+    settings_of = NO_LANGUAGE if untuned else language
     graph = language in NIVRE2009 if graph is None else graph
-    tuned = CONLLX_SETTINGS.get(language, {}) if learning.learner == "svm" else {}
+    tuned = CONLLX_SETTINGS.get(settings_of, {}) if learning.learner == "svm" else {}
     learning = learning.as_in_paper(FEATURES, tuned=tuned)
     systems = [*ORACLES, "sp", "spp", *(GRAPH if graph else ())]
-    options = options_of(command, treebank, learning, graph=graph, language=language)
+    options = options_of(command, treebank, learning, graph=graph, language=language, settings_of=settings_of)
     sizes = {**{f"oracle-{name}": 0.01 for name in ORACLES}, **{name: SIZES.get(name, 1.0) for name in systems}}
     running = Run(folder, options, sizes, say, treebank.suffix, sharing, {"mstmalt": ["malt"]})
     times = {name: running.part(f"oracle-{name}", partial(_oracle, name, treebank)) for name in ORACLES}
@@ -119,6 +125,7 @@ def run(
     parsed = {name: running.kept(name) for name in systems}
     results: Data = {
         "paper": PAPER,
+        "date": running.date(),
         "options": running.options,
         "data": treebank.statistics(),
         **score(treebank["test"], parsed),
@@ -199,10 +206,12 @@ def findings(results: Data) -> list[Finding]:
     su = results["scores"]["su"]
     strong = language in NIVRE2009_BETTER
     elsewhere = f"the paper claims it for {' and '.join(NIVRE2009_BETTER)} only; "
-    others = [name for name in results["scores"] if name not in ORACLES]
+    others = [name for name in results["scores"] if name not in ORACLES and name != "mst"]  # which is not the paper's
     exact = {name: mcnemar_of(results, "su", name, "exact_match") for name in others}
     attached = {name: mcnemar_of(results, "su", name, "las") for name in ("sp", "spp")}
     crossing = mcnemar_of(results, "su", "sp", "nonprojective_las")
+    share = results["data"]["train"]["nonprojective_arcs_percent"]
+    best = theirs is None or language in NIVRE2009_BEST_EXACT
     return [
         Finding(
             f"Su improves attachment over Sp and beats Spp ({', '.join(NIVRE2009_BETTER)})",
@@ -216,15 +225,14 @@ def findings(results: Data) -> list[Finding]:
             + _against(results, "las", {"sp": attached["sp"]}, theirs),
         ),
         Finding(
-            "Su has the better exact match than Sp, where non-projective arcs are frequent",
-            better(exact["sp"]),
-            f"{number(results['data']['train']['nonprojective_arcs_percent'], 2)}% of arcs: "
-            + _against(results, "exact_match", {"sp": exact["sp"]}, theirs),
+            f"Su has the better exact match than Sp, where non-projective arcs are frequent (above {FREQUENT:.0f}%)",
+            better(exact["sp"]) if share > FREQUENT else OPEN,
+            f"{number(share, 2)}% of arcs: " + _against(results, "exact_match", {"sp": exact["sp"]}, theirs),
         ),
         Finding(
-            "Su has the best exact match of all systems",
-            together([better(test) for test in exact.values()]),
-            _against(results, "exact_match", exact),
+            "Su has the best exact match of all systems (in four of the paper's five languages)",
+            together([better(test) for test in exact.values()]) if best else OPEN,
+            ("" if best else f"not in the paper for {language}; ") + _against(results, "exact_match", exact),
         ),
         Finding(
             "Su finds non-projective arcs that Sp cannot find",
@@ -364,7 +372,7 @@ def _differences(results: Data) -> str:
     tuned = CONLLX_SETTINGS.get(options["language"])
     if options["learner"] != "svm":
         known = "The settings of CoNLL-X are for LIBSVM; this learner has its own."
-    elif options["language"] == NO_LANGUAGE:
+    elif options["settings_of"] == NO_LANGUAGE:
         known = (
             "No settings of CoNLL-X were asked for (`--language none`): they are those of most languages of CoNLL 2007."
         )
@@ -396,18 +404,19 @@ def _differences(results: Data) -> str:
 def distance(results: Data, theirs: float) -> str:
     """Say how far Su is from the paper's result, and what is known to differ in this run."""
     by = results["scores"]["su"]["las"] - theirs
-    settings = results["options"]["settings"]
+    settings, language = results["options"]["settings"], results["options"]["language"]
     known = ["the data"]
     if "dev" in results["data"]:
         known.append("a dev set is held out here, where the paper trains on all but the test set")
     if "features" in settings:
         known.append("the paper's features were tuned for each language, ours are what languages share")
-        if results["options"]["language"] not in CONLLX_SETTINGS:
+        if language not in CONLLX_SETTINGS:
             known.append("so were its parameters, which we do not know for this language")
     else:
         known.append("the learner and its features")
-    if results["options"]["learner"] == "svm" and settings.get("split", "pos"):
-        known.append("a split by part of speech, which keeps training short")
+    split = settings.get("split", SPLIT)
+    if results["options"]["learner"] == "svm" and split != CONLLX_SETTINGS.get(language, {}).get("split", SPLIT):
+        known.append(f"{'a' if split else 'no'} split of the data by part of speech")
     return (
         f"- Su is {number(abs(by))} points {'above' if by > 0 else 'below'} the paper's {theirs}. "
         f"What is known to differ: {'; '.join(known)}."

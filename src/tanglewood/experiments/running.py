@@ -8,11 +8,13 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from tanglewood import __version__, compiled
 from tanglewood.errors import ConfigError
+from tanglewood.experiments.data_text import as_json
 from tanglewood.experiments.sharing import ALONE, PartMade, Sharing
 from tanglewood.files import writing
 from tanglewood.learners import learner_class
@@ -37,7 +39,7 @@ Data = dict[str, Any]
 SUFFIXES = (".conllu", ".conll")
 ROUNDS, LONG = 3, 20.0  # parsing is timed in this many rounds, but not again once they took this many seconds
 PARTS, PARSED, OPTIONS, RESULTS, REPORT = "parts", "parsed", "options.json", "results.json", "report.md"
-FORMAT = 2  # of parts and results: raised when they change, so that those of earlier code are not taken for new ones
+FORMAT = 3  # of parts and results: raised when they change, so that those of earlier code are not taken for new ones
 ENOUGH = 0.05  # share of a run that must be done before it says how long the rest will take
 FROM_PYTHON = "a call from Python"  # in place of the command, where there was none
 
@@ -207,6 +209,11 @@ class Run:
             text += f", about {minutes((time.monotonic() - self.began) / done * left)} left"
         return text
 
+    def date(self) -> str:
+        """Return the day on which the last part was made."""
+        last = max(kept.stat().st_mtime for kept in (self.folder / PARTS).glob("*.json"))
+        return datetime.fromtimestamp(last, UTC).date().isoformat()
+
     def close(self, results: Data, report: str) -> Data:
         """Write results and report."""
         self.write(RESULTS, as_json(results))
@@ -247,24 +254,6 @@ def _differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
             short = all(value is None or isinstance(value, str | int | float) for value in (one, other))
             found.append(f"{key}: {one} is now {other}" if short else f"other {key}")
     return found
-
-
-def as_json(data: Data) -> str:
-    """Return data as text, lists of numbers on one line."""
-    return _text(data, "") + "\n"
-
-
-def _text(data: Any, indent: str) -> str:  # noqa: ANN401 - anything that json can write
-    if isinstance(data, dict) and data:
-        inner = ",\n".join(
-            f"{indent}  {json.dumps(key, ensure_ascii=False)}: {_text(value, indent + '  ')}"
-            for key, value in data.items()
-        )
-        return f"{{\n{inner}\n{indent}}}"
-    if isinstance(data, list) and any(isinstance(item, dict) for item in data):
-        inner = ",\n".join(f"{indent}  {_text(item, indent + '  ')}" for item in data)
-        return f"[\n{inner}\n{indent}]"
-    return json.dumps(data, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,10 +44,17 @@ def summarize(folders: Sequence[Path], *, links: bool = False) -> str:
             title = results["options"].get("treebank", name)
             verdicts.append([finding.verdict for finding in findings])
             cells = [f"{finding.verdict}: {finding.evidence}" for finding in findings]
-            rows.append([f"[{title}]({name}.md)" if links else title, results["options"].get("learner", "-"), *cells])
+            rows.append(
+                [
+                    f"[{title}]({name}.md)" if links else title,
+                    results["options"].get("learner", "-"),
+                    results["date"],
+                    *cells,
+                ]
+            )
         if len(rows) > 1:
             totals = (counted(column) for column in zip(*verdicts, strict=True))
-            rows.append(["**in all**", "", *(f"**{total}**" for total in totals)])
+            rows.append(["**in all**", "", "", *(f"**{total}**" for total in totals)])
         if rows:
-            texts += [f"## {paper}", TITLES[paper], table(["treebank", "learner", *claims], rows)]
+            texts += [f"## {paper}", TITLES[paper], table(["treebank", "learner", "run", *claims], rows)]
     return "\n\n".join(text.strip("\n") for text in texts) + "\n"
