@@ -8,8 +8,8 @@ import pytest
 
 from brute_trees import all_trees
 from tanglewood.experiments import nivre2007, published, shi2018
-from tanglewood.experiments.markdown import p_value, table
 from tanglewood.experiments.data_text import as_json
+from tanglewood.experiments.markdown import p_value, table
 from tanglewood.experiments.running import (
     Learning,
     mcnemar_of,
