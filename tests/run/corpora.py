@@ -13,7 +13,8 @@ from tanglewood.options import ParseOptions
 from tanglewood.pipeline import load
 from tanglewood.run.folder import Run
 from tanglewood.run.listing import find_inputs
-from tanglewood.run.units import INSIDE, RECORD, Job, Reading
+from tanglewood.run.places import INSIDE, RECORD
+from tanglewood.run.units import Job, Reading
 from toy import toy_text
 
 WORDS = ("tawug", "zorps", "dax", "mib", "wug", "fimps", "krell", "é")

@@ -10,7 +10,7 @@ from corpora import documents, paragraphs
 
 from tanglewood.errors import FormatError
 from tanglewood.files import opened
-from tanglewood.run.cutting import Cut, Range, cuts_of
+from tanglewood.run.cutting import MOST_PARTS, Cut, Range, cuts_of
 from tanglewood.text.reading import read_text
 
 
@@ -65,6 +65,18 @@ def test_parts_of_json_lines_and_of_lines_end_with_a_line(written):
         assert b"".join(parts) == data
         assert len(parts) > 5
         assert all(part.endswith(b"\n") for part in parts)
+
+
+def test_there_are_never_more_parts_than_the_most(written):
+    """However small a compressed file is: what is in it decides how many parts there could be."""
+    data = paragraphs(3 * MOST_PARTS // 2, 1).encode()
+    path = written(data)
+    cuts = cuts_of(path, "text", 1)
+    parts = parts_of(path, cuts)
+    assert len(cuts) == MOST_PARTS
+    assert b"".join(parts) == data
+    assert {part.count(b"\n\n") for part in parts} == {1, 2}
+    assert [cut.line for cut in cuts] == [data[: cut.begin].count(b"\n") + 1 for cut in cuts]
 
 
 def test_wide_characters_and_text_without_borders_are_one_part(written):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import os
+import subprocess
+import sys
+import time
 from contextlib import suppress
 from itertools import permutations
 from pathlib import Path
@@ -15,10 +19,11 @@ from corpora import SMALL, job_for, outputs, paragraphs, parse_corpus
 
 from tanglewood.cli import main
 from tanglewood.errors import ConfigError
-from tanglewood.run import folder, units
+from tanglewood.run import folder, records, units
 from tanglewood.run.folder import Task
-from tanglewood.run.records import Running, clear_away, is_alive, runs, verified
-from tanglewood.run.units import INSIDE, read_record
+from tanglewood.run.places import INSIDE
+from tanglewood.run.records import Running, clear_away, is_alive, is_over, runs, verified
+from tanglewood.run.units import read_record
 from tanglewood.store import save_model
 from toy import sentences_of
 
@@ -221,6 +226,130 @@ def test_what_another_run_writes_is_not_cleared_away(monkeypatch):
         os.utime(said_by_half, (0, 0))
         clear_away(output)
         assert not said_by_half.exists()
+
+
+def saying_of(**more):
+    """What a run of this process says in the folder `out`, and a file in which another says the same but for this."""
+    path = Path("out", INSIDE, "running", "other.json")
+    path.unlink(missing_ok=True)
+    with Running(Path("out"), (1, 1)):
+        (said,) = (said for _, said in runs(Path("out")))
+    path.write_text(json.dumps({**said, **more}))
+    return {**said, **more}, path
+
+
+def test_a_run_elsewhere_that_is_silent_may_be_busy(model, capsys):
+    """Nothing that it may be writing is removed, and status does not say that it has ended, for a day."""
+    left = Path("out/.a.conllu.0123456789abcdef.part")
+    for hours, is_dead in ((1, False), (48, True)):
+        said, path = saying_of(host="elsewhere", told=time.time() - 3600 * hours)
+        left.touch()
+        assert not is_alive(said)
+        assert is_over(said) is is_dead
+        parse_corpus(model, Path("in"), Path("out"), task=Task(1, 2))
+        assert path.exists() is left.exists() is not is_dead
+        path.write_text(json.dumps(said))
+        assert main(["corpus", "status", "out"]) == 0
+        out = capsys.readouterr().out
+        assert ("it has ended without a word" if is_dead else "not heard of for 60:00; it may be busy, or dead") in out
+        assert ("nothing is running" in out) is is_dead
+
+
+@pytest.mark.skipif(not Path("/proc/self/ns/pid").exists(), reason="this system has no such namespaces")
+def test_the_number_of_a_process_says_nothing_about_other_containers_of_the_same_name(monkeypatch):
+    left = Path("out/.a.conllu.0123456789abcdef.part")
+    with Running(Path("out"), (1, 1)), monkeypatch.context() as patch:
+        patch.setattr(records, "_space", lambda: 17)
+        with Running(Path("out"), (1, 1)):  # the same host, and the same number
+            assert len(list(runs(Path("out")))) == 2
+            left.touch()
+            clear_away(Path("out"))
+            assert left.exists()
+    said, _ = saying_of(pid=2**22 + 1)
+    assert said["space"] == Path("/proc/self/ns/pid").stat().st_ino
+    assert is_over(said)
+    said, _ = saying_of(space=17, pid=2**22 + 1)
+    assert is_alive(said)
+    assert not is_over(said)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system does not tell when a process began")
+def test_a_number_that_another_process_has_now_is_not_that_run():
+    said, _ = saying_of()
+    assert is_alive(said)
+    assert is_over({**said, "start": "17"})
+    assert is_alive({**said, "start": ""})  # written where that is unknown
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    itself = {**said, "pid": child.pid, "start": records._start_of(child.pid)}
+    assert is_alive(itself)
+    child.kill()
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and nobody has asked how
+    assert is_over(itself)
+    child.communicate()
+    assert is_over(itself)
+
+
+def test_two_runs_at_once_that_would_make_different_outputs_are_refused(model, capsys):
+    command = ["corpus", "in", "-o", "out", "-m", str(model), "-j", "1"]
+    _, path = saying_of(host="elsewhere", pid=7, doing="something else")
+    assert main(command) == 1
+    err = capsys.readouterr().err
+    assert "out: another run is at work there with another model or other options (elsewhere, process 7); wait" in err
+    assert outputs(Path("out")) == {}
+    assert [found for found, _ in runs(Path("out"))] == [path]
+    saying_of(host="elsewhere", doing=job_for(model, Path("out")).doing)
+    assert main(command) == 0
+    saying_of(host="elsewhere", doing="something else", told=time.time() - 3600)
+    assert main([*command, "--on-error", "stop"]) == 0
+
+
+@pytest.mark.parametrize("part_size", [1 << 20, SMALL])
+def test_a_record_does_not_speak_for_what_another_run_wrote(model, monkeypatch, part_size):
+    """A run with other options is killed after it has written an output, which may have the size of the old one."""
+    parse_corpus(model, Path("in"), Path("out"), part_size=part_size)
+
+    def killed(target, record):
+        if target.name == "long.conllu":
+            raise KeyboardInterrupt
+        write_record(target, record)
+
+    write_record = units.write_record
+    for module in (units, folder):
+        monkeypatch.setattr(module, "write_record", killed)
+    with pytest.raises(KeyboardInterrupt):
+        parse_corpus(model, Path("in"), Path("out"), part_size=part_size, reading={"on_error": "stop"})
+    assert Path("out/long.conllu").exists()
+    assert read_record(Path("out/long.conllu")) is None
+    assert dict(verified(Path("out")))["long.conllu"] == "not done yet"
+
+
+def test_parts_of_what_another_run_has_joined_are_not_left(model, monkeypatch):
+    whole = units.Job.do
+    seen = []
+
+    def do(self, unit, say):
+        seen.append(unit)
+        if len(seen) == 3:
+            parse_corpus(model, Path("in"), Path("out"), part_size=SMALL)
+        return whole(self, unit, say)
+
+    Path("in/a.txt").write_text(paragraphs(40, 3))
+    monkeypatch.setattr(units.Job, "do", do)
+    summary, _ = parse_corpus(model, Path("in"), Path("out"), part_size=SMALL)
+    assert seen[2].input.name == "a.txt"
+    assert summary.left == 0
+    assert not [path for path in Path("out", INSIDE, "parts").rglob("*") if path.is_file()]
+
+
+def test_status_needs_nothing_to_be_written(model, capsys, monkeypatch):
+    parse_corpus(model, Path("in"), Path("out"))
+
+    def failing(place):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(place))
+
+    monkeypatch.setattr(records, "writing_at", failing)
+    assert main(["corpus", "status", "out", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["files"]["done"] == 10
 
 
 def test_a_run_says_that_it_is_at_work_before_it_writes_anything(model, monkeypatch):

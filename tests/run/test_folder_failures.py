@@ -15,6 +15,7 @@ from exhaustive import COMPILED
 from tanglewood.cli import main
 from tanglewood.errors import WorkerError
 from tanglewood.run import units
+from tanglewood.run.records import verified
 from tanglewood.run.units import read_record
 from toy import sentences_of
 
@@ -164,6 +165,99 @@ def test_an_input_that_changes_while_it_is_read_fails(model, monkeypatch):
     assert not Path("out/long.conllu").exists()
 
 
+@pytest.mark.parametrize(("change", "back"), [(1, None), (-1, None), (1, 2)])
+def test_an_input_that_changes_between_two_of_its_parts_fails(model, monkeypatch, change, back):
+    """It would be made of parts of two files, with the checksum of the first; also if it becomes what it was."""
+    whole = units.Job.do
+    given = Path("in/long.txt")
+    given.write_text(paragraphs(40, 1))
+    before, text = given.stat(), given.read_text()
+
+    def done(self, unit, say):
+        result = whole(self, unit, say)
+        if unit.input.name == "long.txt" and unit.part == change % unit.parts:
+            given.write_text(paragraphs(40, 99))
+        elif unit.input.name == "long.txt" and unit.part == back:
+            given.write_text(text)
+            os.utime(given, ns=(before.st_atime_ns, before.st_mtime_ns))
+        return result
+
+    with monkeypatch.context() as patch:
+        patch.setattr(units.Job, "do", done)
+        summary, told = parse_corpus(model, Path("in"), Path("out"), part_size=SMALL)
+    assert summary.failed == 1
+    assert told == ["long.txt: the file was changed while it was read; the next run does it again"]
+    assert not Path("out/long.conllu").exists()
+    assert parse_corpus(model, Path("in"), Path("out"), part_size=SMALL)[0].finished == 1
+    parse_corpus(model, Path("in"), Path("whole"))
+    assert outputs(Path("out")) == outputs(Path("whole"))
+
+
+def test_an_output_that_is_removed_while_it_is_written_is_a_failure_that_is_told(model, monkeypatch):
+    whole = units.Job._write
+
+    def write(self, unit, out, counts, say):
+        whole(self, unit, out, counts, say)
+        if unit.input.name == "long.txt":
+            for path in Path("out").glob(".long.conllu.*.part"):
+                path.unlink()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(units.Job, "_write", write)
+        summary, told = parse_corpus(model, Path("in"), Path("out"))
+    assert (summary.failed, summary.finished) == (1, 9)
+    assert told == [f"long.txt: {units.REMOVED}"]
+    assert errors() == [{"file": "long.txt", "failed": True, "reason": units.REMOVED}]
+    assert parse_corpus(model, Path("in"), Path("out"))[0].finished == 1
+
+
+@pytest.mark.parametrize("format_", ["conllu", "json", "parquet"])
+def test_names_that_are_no_utf_8_are_kept(model, capsys, format_):
+    if format_ == "parquet":
+        pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    path = Path(os.fsdecode(b"in/caf\xe9.txt"))
+    try:
+        path.write_text("Dax zorps.")
+    except OSError:
+        pytest.skip("this system has no such names")
+    assert run_corpus(capsys, model, "--format", format_)[0] == 0
+    assert main(["corpus", "status", "out", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["files"] == {"done": 11, "failed": 0, "to do": 0}
+    path.write_text("Wug.")
+    assert main(["corpus", "verify", "out"]) == 1
+    assert "the input has changed since" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("length", "failed"), [(246, 0), (251, 1)])
+def test_names_that_are_too_long_for_their_records_or_outputs_stop_nothing(model, capsys, length, failed):
+    """In the first case only the record needs a shorter name; in the second the output cannot be written, either."""
+    name = "x" * length
+    Path(f"in/{name}.txt").write_text("Dax zorps.")
+    for _ in range(2):
+        status, err = run_corpus(capsys, model)
+        assert status == failed
+        assert [(e["file"], e["reason"]) for e in errors()] == [(f"{name}.txt", "File name too long")] * failed
+    assert f"0 files done, {11 - failed} were finished before" in err
+    assert main(["corpus", "status", "out", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["files"] == {"done": 11 - failed, "failed": failed, "to do": 0}
+    assert main(["corpus", "verify", "out"]) == failed
+    assert [(found, problem) for found, problem in verified(Path("out")) if found.startswith("x")] == [
+        (f"{name}.conllu", "failed: File name too long" if failed else "")
+    ]
+
+
+def test_a_bom_in_json_lines_costs_nothing(model, capsys):
+    """In parts that are not the first, nothing is taken for one."""
+    lines = Path("in/sub/docs.jsonl").read_bytes()
+    Path("in/bom.jsonl").write_bytes(b"\xef\xbb\xbf" + lines)
+    parse_corpus(model, Path("in"), Path("out"), part_size=SMALL)
+    assert Path("out/bom.conllu").read_bytes() == Path("out/sub/docs.conllu").read_bytes()
+    assert errors() == []
+    Path("in/bom.jsonl").write_bytes(lines.replace(b"\n", b"\n\xef\xbb\xbf", 1))
+    parse_corpus(model, Path("in"), Path("out"), part_size=SMALL)
+    assert [(e["file"], e["line"]) for e in errors()] == [("bom.jsonl", 2)]
+
+
 @pytest.fixture
 def forking(monkeypatch):
     """Have processes forked, so that they inherit what a test patches, also where other tests have left threads."""
@@ -236,13 +330,14 @@ def test_a_document_without_a_space_is_parsed(model, capsys, ending, size):
 
 
 @pytest.mark.usefixtures("forking")
-def test_a_process_that_dies_has_its_work_done_by_others_but_not_for_ever(model, monkeypatch):
+@pytest.mark.parametrize("lethal", ["long.txt", "trees.conllu"])  # one of the first and the last
+def test_a_process_that_dies_has_its_work_done_by_others_but_not_for_ever(model, monkeypatch, lethal):
     parse_corpus(model, Path("in"), Path("whole"))
     whole = units.Job._write
     deaths = Path("deaths")
 
     def dying(self, unit, out, counts, say):
-        if unit.input.name == "long.txt" and len(deaths.read_text() if deaths.exists() else "") < limit:
+        if unit.input.name == lethal and len(deaths.read_text() if deaths.exists() else "") < limit:
             with deaths.open("a") as file:
                 file.write("x")
             os._exit(1)
@@ -255,9 +350,24 @@ def test_a_process_that_dies_has_its_work_done_by_others_but_not_for_ever(model,
     assert told == ["a process ended without a word; what it was doing is done again"]
     assert outputs(Path("out")) == outputs(Path("whole"))
     limit = 1000
-    (Path("out") / "long.conllu").unlink()
-    with pytest.raises(WorkerError):
+    summary, told = parse_corpus(model, Path("in"), Path("other"), processes=2)
+    assert (summary.failed, summary.finished) == (1, 9)
+    reason = "the processes that parsed it died; memory may have run out"
+    again = "a process ended without a word; what it was doing is done"
+    assert told[-2:] == [f"{again} one by one", f"{lethal}: {reason}"]
+    (error,) = map(json.loads, Path("other/errors.jsonl").read_text().splitlines())
+    assert error == {"file": lethal, "failed": True, "reason": reason}
+    assert outputs(Path("other")).items() < outputs(Path("whole")).items()
+    assert not list(Path("other").rglob("*.part"))
+
+
+@pytest.mark.usefixtures("forking")
+def test_processes_that_die_whatever_they_do_end_the_run(model, monkeypatch):
+    monkeypatch.setattr(units.Job, "_write", lambda *_: os._exit(1))
+    with pytest.raises(WorkerError, match="memory"):
         parse_corpus(model, Path("in"), Path("out"), processes=2)
+    assert {e["reason"] for e in errors()} == {"the processes that parsed it died; memory may have run out"}
+    assert len(errors()) < 10  # of as many files
 
 
 # Looking at it. -----------------------------------------------------------------------------------------------------

@@ -60,6 +60,25 @@ def test_two_files_that_would_become_one_are_an_error():
     assert len(names("in/long.txt", "in/long.txt")) == 1
 
 
+def test_a_file_that_would_become_the_list_of_errors_is_refused():
+    Path("in/errors.txt").write_text("")
+    assert names("in")["errors.txt"] == "errors.conllu"
+    with pytest.raises(ConfigError, match=r"errors.txt would become errors.jsonl, .* it should be renamed"):
+        find_inputs(["in"], ".jsonl", Path("out"))
+    assert "errors.jsonl.gz" in [one.output for one in find_inputs(["in"], ".jsonl.gz", Path("out")).inputs]
+
+
+def test_what_runs_have_written_down_is_no_input():
+    Path("in/errors.jsonl").write_text("")
+    Path("in/sub/trees/.tanglewood").mkdir(parents=True)
+    for name in ("a.conllu", "a.conllu.record.json", "errors.jsonl"):
+        Path("in/sub/trees", name).write_text("")
+    found = names("in")
+    assert [name for name in found if name.startswith("sub/trees/")] == ["sub/trees/a.conllu"]
+    assert "errors.jsonl" in found  # of somebody else
+    assert find_inputs(["in"], ".conllu", Path("out")).others == 1
+
+
 @pytest.mark.parametrize(
     ("name", "expected"),
     [("a.txt", "a.x"), ("a.TXT.gz", "a.x"), ("b/a.b.jsonl.zst", "b/a.b.x"), ("a", "a.x"), ("a.png", "a.png.x")],

@@ -5,12 +5,14 @@ from __future__ import annotations
 import datetime
 import importlib.util
 import json
+import sys
 from pathlib import Path
 
 import pytest
 from corpora import make_corpus, outputs, paragraphs, parse_corpus
 
 from tanglewood.cli import main
+from tanglewood.run import units
 from tanglewood.run.units import read_record
 from tanglewood.treebank.record import ROW_COLUMNS
 from toy import sentences_of
@@ -107,6 +109,46 @@ def test_what_is_wrong_with_tables_is_told(model, capsys):
     assert "there is no column 'nosuch'; --text-field names another of: id, text, day, words" in capsys.readouterr().err
     assert main([*command, "--format", "parquet", "--compress", "gz"]) == 1
     assert "Parquet is compressed in itself" in capsys.readouterr().err
+
+
+def not_utf_8():
+    data = pa.array([b"Dax zorps.", b"Wug \xe9.", b"Mib."], pa.binary())
+    return pa.StringArray.from_buffers(3, *data.buffers()[1:])
+
+
+def times(*numbers, unit, zone=None):
+    return pa.array(numbers, pa.timestamp(unit, zone))
+
+
+@pytest.mark.parametrize("format_", ["conllu", "parquet"])
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        ("text", not_utf_8()),
+        ("other", not_utf_8()),
+        ("when", times(0, 1_600_000_000_123_456_789, 1000, unit="ns")),
+        ("when", times(0, 2**60, 1, unit="us")),
+        ("when", times(None, 1, None, unit="us", zone="Mars/Base")),
+    ],
+)
+def test_a_row_that_cannot_be_read_costs_no_other(model, column, values, format_, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)  # which would read some of them
+    Path("bad").mkdir()
+    table = pa.table({"text": ["Dax zorps.", "Wug.", "Mib."], column: values})
+    pq.write_table(table, "bad/rows.parquet")
+    summary, told = parse_corpus(model, Path("bad"), Path("out"), reading={"format": format_})
+    assert (summary.finished, summary.failed, told) == (1, 0, [])
+    assert (summary.counts.documents, summary.counts.errors) == (2, 1)
+    (error,) = map(json.loads, Path("out/errors.jsonl").read_text().splitlines())
+    assert (error["file"], error["line"]) == ("rows.parquet", 2)
+    assert f"the value in the column '{column}' cannot be read: " in error["reason"]
+
+
+def test_what_a_table_cannot_hold_is_a_failure_of_its_file(model, monkeypatch):
+    monkeypatch.setattr(units, "in_comment", lambda text: "\udce9" if text == "long.txt" else text)
+    summary, told = parse_corpus(model, Path("in"), Path("out"), reading={"format": "parquet"})
+    assert (summary.finished, summary.failed) == (10, 1)
+    assert told[0].startswith("long.txt: a table cannot hold this: ")
 
 
 @pytest.mark.parametrize("package", ["pandas", "polars", "duckdb", "datasets"])

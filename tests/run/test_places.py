@@ -15,9 +15,9 @@ from tanglewood.cli.corpus import ENDINGS
 from tanglewood.run import places
 from tanglewood.run.folder import Run, Task
 from tanglewood.run.listing import find_inputs
-from tanglewood.run.places import Elsewhere, files_below, place_of, writing_at
+from tanglewood.run.places import INSIDE, RECORD, Elsewhere, files_below, place_of, writing_at
 from tanglewood.run.records import runs, verified
-from tanglewood.run.units import INSIDE, RECORD, read_record
+from tanglewood.run.units import read_record
 
 fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of packages for S3

@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from concurrent.futures import Future
+from pathlib import Path
 
 import pytest
 
@@ -167,15 +168,24 @@ def test_a_number_of_processes_that_is_none_is_refused(number, error):
         list(in_order(square, [1], processes=number))
 
 
-def nap(number):
-    time.sleep(number / 10)
-    return number
+def after(item):
+    """Make a file and return its name, but not before there is another one."""
+    name, awaited = item
+    end = time.monotonic() + 60
+    while awaited and not Path(awaited).exists() and time.monotonic() < end:
+        time.sleep(0.01)
+    Path(name).touch()
+    return name
 
 
-def test_results_may_come_as_they_are_done():
+def test_results_may_come_as_they_are_done(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     assert sorted(in_order(square, range(20), processes=3, as_done=True)) == [n * n for n in range(20)]
-    assert list(in_order(nap, [8, 0, 1], processes=2, as_done=True)) == [0, 1, 8]
-    assert list(in_order(nap, [2, 0], processes=2, as_done=False)) == [2, 0]
+    results = in_order(after, [("slow", "go"), ("one", ""), ("two", "")], processes=2, as_done=True)
+    assert [next(results), next(results)] == ["one", "two"]
+    Path("go").touch()
+    assert list(results) == ["slow"]
+    assert list(in_order(after, [("first", "second"), ("second", "")], processes=2)) == ["first", "second"]
     heard = []
     assert sorted(in_order(count, [2, 0, 5], processes=2, as_done=True, hear=heard.append)) == [0, 2, 5]
     assert sorted(heard) == [(number, part) for number in (2, 5) for part in range(number)]

@@ -76,6 +76,14 @@ def test_patterns_and_single_files_elsewhere():
     assert names(Path("in").absolute().as_uri()) == names("in")
 
 
+def test_what_runs_have_written_down_elsewhere_is_no_input(bucket):
+    for name in ("errors.jsonl", *(f"trees/{n}" for n in ("a.conllu", "a.conllu.record.json", "errors.jsonl"))):
+        bucket.pipe(f"/bucket/more/{name}", b"")
+    bucket.pipe("/bucket/more/trees/.tanglewood/corpus.json", b"{}")
+    assert names("memory://bucket/more") == ["errors.jsonl", "trees/a.conllu"]
+    assert names("memory://bucket/more/trees") == ["a.conllu"]
+
+
 def test_tables_elsewhere_are_read(model, bucket):
     pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -280,7 +280,7 @@ def _status(folder: Place, args: argparse.Namespace) -> int:
     """Tell what is done, running and failed, how fast and how long to go."""
     import time
 
-    from tanglewood.run.records import is_alive, read_manifest, runs, write_errors
+    from tanglewood.run.records import is_alive, is_over, read_manifest, runs, write_errors
     from tanglewood.run.units import read_record
 
     try:
@@ -300,7 +300,8 @@ def _status(folder: Place, args: argparse.Namespace) -> int:
                 sums[name] += record[name]
     now = time.time()
     at_work: list[dict[str, Any]] = [{**said, "alive": is_alive(said)} for _, said in runs(folder)]
-    write_errors(folder)
+    with suppress(OSError):  # it may be looked at where nothing may be written, and while a run that ends clears away
+        write_errors(folder)
     if args.json:
         counts = {name: value if name == "seconds" else int(value) for name, value in sums.items()}
         print_json({"files": files, "bytes": sizes, **counts, "running": at_work})
@@ -309,15 +310,17 @@ def _status(folder: Place, args: argparse.Namespace) -> int:
     print()
     print(f"{sums['documents']:,.0f} documents, {sums['sentences']:,.0f} sentences, {sums['words']:,.0f} words", end="")
     print(f", {sums['errors']:,.0f} errors, {minutes(sums['seconds'])} of work")
-    alive = [said for said in at_work if said["alive"]]
     for said in at_work:
         where = f"{said['host']}, process {said['pid']}, task {'/'.join(map(str, said['task']))}"
         went = max(now - said["began"], 1e-9)
-        going = (
-            _going(said["done"], said["total"], said["words"], went) if said["alive"] else "it has ended without a word"
-        )
+        if said["alive"]:
+            going = _going(said["done"], said["total"], said["words"], went)
+        elif is_over(said):
+            going = "it has ended without a word"
+        else:
+            going = f"not heard of for {minutes(now - said['told'])}; it may be busy, or dead"
         print(f"{where}: {going}")
-    if sizes["to do"] and not alive:
+    if sizes["to do"] and all(map(is_over, at_work)):
         print("nothing is running; the same command goes on")
     return 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO, NamedTuple, cast
 
 from tanglewood.files import DAMAGED, READ_SIZE, XzReader, ZstReader, damaged
@@ -29,7 +29,7 @@ class Cut(NamedTuple):
 def cuts_of(
     path: str, kind: str, size: int, *, encoding: str = "", replaced: bool = False, lines: bool = False
 ) -> list[Cut]:
-    """Return the parts of a file: the first border after ``size`` bytes ends a part.
+    """Return the parts of a file, at most MOST_PARTS: the first border after ``size`` bytes ends a part.
 
     Borders are blank lines, but line ends where each line is a document or, with ``lines``, a sentence. A text in an
     encoding whose line ends are not those of ASCII is one part.
@@ -64,8 +64,15 @@ def cuts_of(
             data += fresh
     if len(cuts) > 1 and cuts[-1].begin >= place:
         del cuts[-1]  # nothing is left for it
-    ends = [cut.begin for cut in cuts[1:]]
-    return [cut._replace(end=end) for cut, end in zip(cuts, [*ends, -1], strict=True)]
+    return ended(cuts)
+
+
+def ended(cuts: Sequence[Cut], most: int = MOST_PARTS) -> list[Cut]:
+    """Return parts each of which ends where the next begins; of more than ``most``, neighbours are put together."""
+    count = min(len(cuts), most)
+    kept = [cuts[len(cuts) * number // count] for number in range(count)]
+    ends = [cut.begin for cut in kept[1:]]
+    return [cut._replace(end=end) for cut, end in zip(kept, [*ends, -1], strict=True)]
 
 
 class Range:

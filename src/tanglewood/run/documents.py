@@ -13,7 +13,7 @@ from tanglewood.run.cutting import Cut, Range
 from tanglewood.run.parquet import in_json, read_rows
 from tanglewood.text.batches import Piece, Pieces, in_comment
 from tanglewood.treebank.chunks import in_chunks
-from tanglewood.treebank.sentence import Sentence
+from tanglewood.treebank.sentence import BOM, Sentence
 from tanglewood.worker import Worker
 
 MOST_LINE = 1 << 28  # bytes of a document
@@ -59,6 +59,8 @@ def read_documents(
             return
         except DAMAGED as error:
             raise damaged(error, name, line) from error
+        if line == 1 and data is not None:
+            data = data.removeprefix(BOM)
         yield from _document(data, name, line, text_field, id_field, note, replaced=replaced)
         line += 1
 
@@ -104,9 +106,11 @@ def _made(fields: object, name: str, line: int, text_field: str, id_field: str) 
 def table_documents(
     path: str, name: str, cut: Cut, *, text_field: str, id_field: str, note: Note
 ) -> Iterator[Document]:
-    """Yield the documents of a table, one a row; rows without text are noted and left out."""
+    """Yield the documents of a table, one a row; rows without text, or that cannot be read, are noted and left out."""
     for number, row in read_rows(path, cut, text_field):
         try:
+            if isinstance(row, ValueError):
+                raise row
             document = _made(row, name, number, text_field, id_field)
         except ValueError as error:
             note(FormatError(str(error), file=name, line=number))

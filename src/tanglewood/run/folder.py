@@ -16,7 +16,7 @@ from itertools import chain
 from typing import Any, BinaryIO, NamedTuple
 
 from tanglewood import __version__
-from tanglewood.errors import ConfigError, LocatedError, WorkerError
+from tanglewood.errors import ConfigError, WorkerError
 from tanglewood.ml.threads import keep_one_matrix_thread
 from tanglewood.run import dask_engine
 from tanglewood.run.cutting import MOST_PARTS, Cut, cuts_of
@@ -28,11 +28,14 @@ from tanglewood.run.processes import in_order
 from tanglewood.run.records import Running, clear_away, write_errors, write_manifest
 from tanglewood.run.remote import checksum, state_of
 from tanglewood.run.units import (
+    BADLY,
+    CHANGED,
     TABLES,
     Counts,
     Job,
     Result,
     Unit,
+    forget_record,
     parts_folder,
     problem_of,
     read_record,
@@ -41,9 +44,9 @@ from tanglewood.run.units import (
 )
 
 PART_SIZE = 32 << 20  # bytes of a part
-MOST_DEATHS = 3  # of processes, one after the other without a finished unit, until a run is given up
+MOST_DEATHS = 3  # of processes, one after the other without a finished unit, until units are done one by one
 NUMBERED = {"conllu": b"# sent_id = ", "json": b'{"sent_id": "'}  # what stands before the numbers of sentences
-BADLY = (LocatedError, OSError, MemoryError, RecursionError)  # what may be wrong with an input
+LOST = {"reason": "the processes that parsed it died; memory may have run out"}
 
 
 class Task(NamedTuple):
@@ -120,7 +123,7 @@ class Run:
         """Do all that is not finished."""
         output = self.job.output
         make_folder(output)
-        with Running(output, self.task) as running:
+        with Running(output, self.task, self.job.doing) as running:
             todo = list(self._todo())
             running.total = sum(one.size for one in todo) // self.task.of
             write_manifest(output, self.inputs)
@@ -202,7 +205,7 @@ class Run:
             try:
                 kind = kind_of(given.path, self.job.reading.encoding)
                 units = self._planned(given, kind, size) if large else [Unit(given, kind)]
-            except BADLY as error:
+            except (OSError, *BADLY) as error:
                 if self.task.has(index):
                     self._fail(given, problem_of(error))
                 continue
@@ -217,7 +220,8 @@ class Run:
         reading, rule = self.job.reading, self.job.worker.options.sentences
         path = parts_folder(self.job.output, given) / "plan.json"
         replaced = reading.on_error == "replace"
-        made_for = [*state_of(given.path), kind, self.part_size, reading.encoding, replaced, rule]
+        state = state_of(given.path)
+        made_for = [*state, kind, self.part_size, reading.encoding, replaced, rule]
         plan: dict[str, Any] = {}
         with suppress(OSError, ValueError):
             plan = json.loads(path.read_bytes())
@@ -233,7 +237,7 @@ class Run:
             with suppress(FileNotFoundError), writing_at(path) as out:  # another run may take the folder away
                 out.write(json.dumps(plan).encode())
         cuts = [Cut(*cut) for cut in plan["cuts"]]
-        return [Unit(given, kind, part, len(cuts), cut, plan["sha256"]) for part, cut in enumerate(cuts)]
+        return [Unit(given, kind, part, len(cuts), cut, plan["sha256"], state) for part, cut in enumerate(cuts)]
 
     def _is_done(self, unit: Unit) -> bool:
         target = self.job.target(unit)
@@ -245,9 +249,12 @@ class Run:
     # Who does it. ---------------------------------------------------------------------------------------------------
 
     def _results(self, units: Iterator[Unit], running: Running) -> Generator[Result]:
-        """Yield the results as they come; if a process dies, its units are done again by others."""
+        """Yield the results as they come; if a process dies, its units are done again by others.
+
+        If that goes on, they are done one by one, which tells whose fault it is.
+        """
         pending: dict[tuple[str, int], Unit] = {}
-        deaths = 0
+        deaths = done = 0
 
         def sent(some: Iterator[Unit]) -> Iterator[Unit]:
             for unit in some:
@@ -258,21 +265,38 @@ class Run:
             running.heard(words)
             self.watch(running)
 
+        def results_of(some: Iterator[Unit]) -> Generator[Result]:
+            nonlocal deaths, done
+            with closing(self._engine(self.job, sent(some), hear)) as results:
+                for result in results:
+                    del pending[result.unit.input.output, result.unit.part]
+                    deaths = 0
+                    done += 1
+                    yield result
+
         while True:
-            again = list(pending.values())
             try:
-                with closing(self._engine(self.job, sent(chain(again, units)), hear)) as results:
-                    for result in results:
-                        del pending[result.unit.input.output, result.unit.part]
-                        deaths = 0
-                        yield result
-            except WorkerError:
+                yield from results_of(chain(list(pending.values()), units))
+            except WorkerError as error:
                 deaths += 1
-                if deaths >= MOST_DEATHS:
-                    raise
-                self.tell("a process ended without a word; what it was doing is done again")
+                how = "again" if deaths < MOST_DEATHS else "one by one"
+                self.tell(f"a process ended without a word; what it was doing is done {how}")
+                if deaths < MOST_DEATHS:
+                    continue
+                died = error
             else:
                 return
+            lost = 0
+            for key, unit in list(pending.items()):
+                try:
+                    yield from results_of(iter([unit]))
+                except WorkerError:
+                    lost += 1
+                    del pending[key]
+                    yield Result(unit, None, LOST)
+            if lost > 1 and not done and next(units, None) is not None:  # whatever they do, they die: it is no file
+                raise died
+            deaths = 0
 
     def _by_processes(self, job: Job, units: Iterator[Unit], hear: Callable[[int], object]) -> Generator[Result]:
         """Do units in processes of this machine."""
@@ -304,7 +328,8 @@ class Run:
         self.tell(f"{given.name}{where}: {problem['reason']}")
         target = self.job.output / given.output
         make_folder(target.parent)
-        write_record(target, {"state": "failed", "input": {"name": given.name, "path": given.path}, "problem": problem})
+        named = {"input": {"name": given.name, "path": given.path}, "output": {"name": given.output}}
+        write_record(target, {"state": "failed", **named, "problem": problem})
 
     def _finish(self, record: dict[str, Any]) -> None:
         self.summary.finished += 1
@@ -322,18 +347,22 @@ class Run:
         except OSError as error:
             self._fail(given, problem_of(error))
             return
+        if state != units[0].state:
+            self._fail(given, {"reason": CHANGED})
+            return
         try:
             make_folder(target.parent)
             parts = list(map(self.job.target, units))
             found_in = [_counts(read_record(part) or {}) for part in parts]
             with writing_at(target) as out:
                 self._write_joined(parts, found_in, out, numbered=kind == "text")
+                forget_record(target)
             for one in found_in:
                 counts.add(one)
         except (FileNotFoundError, LookupError):  # another task has joined and removed them
             found = read_record(target)
             if found is None or found["state"] != "done":
-                raise
+                return  # yet another is at it
         else:
             record = record_of(self.job, given, units[0].source, state, counts, target)
             write_record(target, {**record, "parts": len(units)})
@@ -347,6 +376,7 @@ class Run:
             with suppress(OSError):
                 if self._why(units[0].input, state_of(units[0].input.path)) is None:
                     del self._cut[output]
+                    remove_folder(parts_folder(self.job.output, units[0].input))  # which we may have made once more
                     self.summary.skipped += 1
 
     def _write_joined(self, parts: Sequence[Place], found: Sequence[Counts], out: BinaryIO, *, numbered: bool) -> None:
@@ -368,7 +398,7 @@ def by_cluster(client: Any, job: Job, units: Iterator[Unit], hear: Callable[[int
     """
     for unit, result, lost in dask_engine.as_done(client, job.do, units, idle=lambda: hear(0)):
         if lost or result is None:
-            yield Result(unit, None, {"reason": "the processes that parsed it died; memory may have run out"})
+            yield Result(unit, None, LOST)
         else:
             hear(result.record["words"] if result.record is not None else 0)
             yield result

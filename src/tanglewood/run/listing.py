@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from tanglewood.errors import ConfigError
 from tanglewood.files import unpacked_name
-from tanglewood.run.places import Place, is_below
+from tanglewood.run.places import ERRORS, INSIDE, RECORD, Place, is_below
 from tanglewood.run.remote import is_remote, opened_input, remote, telling
 from tanglewood.text.reading import TREEBANK_NAMES, Seen
 
@@ -46,8 +46,9 @@ def find_inputs(given: Sequence[str], ending: str, output: Place) -> Found:
     """Return the files that were given: by name, by the folder they are in, or by a pattern such as "news/**/*.txt".
 
     A file that is named is called by its name alone, others as they are called in the folder, or in the one where the
-    pattern begins. What is made of them ends in ``ending``; two that would be made into one file are an error. In
-    folders, hidden files, those with unknown endings and those of the ``output`` are left out.
+    pattern begins. What is made of them ends in ``ending``; two that would be made into one file are an error, and one
+    that would be made into the list of errors is, too. In folders, hidden files, those with unknown endings, those of
+    the ``output`` and what other runs have written down beside their outputs are left out.
     """
     found: dict[str, Input] = {}
     others = 0
@@ -61,6 +62,8 @@ def find_inputs(given: Sequence[str], ending: str, output: Place) -> Found:
                     continue
             where = os.path.abspath(path) if isinstance(path, Path) else path  # noqa: PTH100 - links stay links
             one = Input(where, name, output_name(name, ending))
+            if one.output == ERRORS:
+                raise ConfigError(f"{one.path} would become {ERRORS}, which tells what is wrong; it should be renamed")
             other = found.setdefault(one.output, one)
             if other.path != one.path:
                 remedy = "name a folder that holds both" if other.name == one.name else "one of them should be renamed"
@@ -108,20 +111,28 @@ def _remote_files(url: str) -> Iterator[tuple[str, str, bool]]:
             found, base, is_listed = [], "", False
     if not found:
         raise ConfigError(f"{url}: there is no such file or folder")
+    outputs = {path.partition(f"/{INSIDE}/")[0] for path in found if f"/{INSIDE}/" in path}
     for path in sorted(found):
         name = path.removeprefix(base).lstrip("/")
         hidden = is_listed and any(part.startswith(".") for part in name.split("/"))
-        if not hidden:
+        folder, _, last = path.rpartition("/")
+        if not hidden and not (is_listed and _is_of_run(last, in_output=folder in outputs)):
             yield system.unstrip_protocol(path), name, is_listed
 
 
 def _of_folder(folder: Path) -> Iterator[tuple[Path, str, bool]]:
     for where, folders, names in os.walk(folder, followlinks=False):
+        in_output = INSIDE in folders
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = Path(where, name)
-            if not name.startswith(".") and path.is_file():
+            if not name.startswith(".") and not _is_of_run(name, in_output=in_output) and path.is_file():
                 yield path, path.relative_to(folder).as_posix(), True
+
+
+def _is_of_run(name: str, *, in_output: bool) -> bool:
+    """Tell whether a file is no text but what a run has written down, by its name and whether it is in an output."""
+    return name.endswith(RECORD) or (in_output and name == ERRORS)
 
 
 def output_name(name: str, ending: str) -> str:

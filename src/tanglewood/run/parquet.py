@@ -10,11 +10,12 @@ from __future__ import annotations
 import importlib.util
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from io import BytesIO
 from typing import Any, BinaryIO
 
 from tanglewood.errors import FormatError, MissingExtraError
-from tanglewood.run.cutting import Cut
+from tanglewood.run.cutting import Cut, ended
 from tanglewood.run.places import Place
 from tanglewood.run.remote import is_remote, remote
 from tanglewood.treebank.record import ROW_COLUMNS, sentence_rows
@@ -22,6 +23,7 @@ from tanglewood.treebank.sentence import Sentence
 
 GROUP = 20_000  # rows that are written together
 AT_ONCE = 1000  # rows that are read together
+UNFIT = (ValueError, OverflowError, KeyError)  # what values raise that Python, or Arrow, has none for
 OF_SENTENCE = ("sentence", "sent_id")  # columns that all words of a sentence share
 TYPES = {
     **dict.fromkeys(("sentence", "start", "end"), "int64"),
@@ -86,8 +88,15 @@ class Groups:
     def _write(self, table: Any) -> None:  # noqa: ANN401
         self._writer.write_table(table.combine_chunks(), row_group_size=GROUP)
 
-    def close(self) -> None:
-        """Write the rest, and the end of the file."""
+    def __enter__(self) -> Groups:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Write the rest, and the end of the file; what is given up is closed, or it would print that it was not."""
+        if kind is not None:
+            with suppress(Exception):
+                self._writer.close()
+            return
         if len(self._waiting):
             self._write(self._waiting)
         self._writer.close()
@@ -96,11 +105,10 @@ class Groups:
 class Rows:
     """Writes sentences as rows of a table."""
 
-    def __init__(self, out: BinaryIO, *, by_word: bool, more: Any = None) -> None:  # noqa: ANN401
-        check_parquet()
+    def __init__(self, groups: Groups, schema: Any, *, by_word: bool) -> None:  # noqa: ANN401
         self._by_word = by_word
-        self._schema = schema_of(by_word, more)
-        self._groups = Groups(out, self._schema)
+        self._schema = schema
+        self._groups = groups
         self._rows: list[dict[str, Any]] = []
         self._number = 0
 
@@ -116,18 +124,39 @@ class Rows:
             whole = {"sentence": self._number, "sent_id": sentence.sent_id, "text": sentence.text}
             self._rows.append({**shared, **whole, **lists})
         if len(self._rows) >= AT_ONCE:
-            self._flush()
+            self.flush()
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Have what was added so far written."""
         import pyarrow as pa
 
-        self._groups.add(pa.Table.from_pylist(self._rows, schema=self._schema))
+        with _holding():
+            table = pa.Table.from_pylist(self._rows, schema=self._schema)
+        self._groups.add(table)
         self._rows = []
 
-    def close(self) -> None:
-        """Write what is left."""
-        self._flush()
-        self._groups.close()
+
+@contextmanager
+def writing_rows(out: BinaryIO, *, by_word: bool, more: Any = None) -> Iterator[Rows]:  # noqa: ANN401
+    """Yield what writes a table of words or of sentences, perhaps with more columns; it is whole at the end."""
+    check_parquet()
+    with _holding():
+        schema = schema_of(by_word, more)
+    with Groups(out, schema) as groups:
+        rows = Rows(groups, schema, by_word=by_word)
+        yield rows
+        rows.flush()
+
+
+@contextmanager
+def _holding() -> Iterator[None]:
+    """Have values and types that a table cannot hold be an error of the input."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, *UNFIT) as error:
+        raise FormatError(f"a table cannot hold this: {error}") from None
 
 
 def join(
@@ -142,25 +171,23 @@ def join(
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    groups: Groups | None = None
     document: str | None = None
-    for place, part in enumerate(parts):
-        before, used = sum(sentences[:place]), sum(numbers[:place])
-        with part.open("rb") as raw, pq.ParquetFile(raw) as file:
-            schema = file.schema_arrow.remove_metadata()
-            groups = groups or Groups(out, schema)
-            for batch in file.iter_batches(AT_ONCE):
-                table = pa.Table.from_batches([batch]).cast(schema)
-                table = _with(table, "sentence", pc.add(table["sentence"], before))
-                if numbered:
-                    identifiers = pc.add(pc.cast(table["sent_id"], pa.int64()), used)
-                    table = _with(table, "sent_id", pc.cast(identifiers, pa.string()))
-                if document is not None:
-                    table = _with(table, "doc_id", pc.fill_null(table["doc_id"], document))
-                document = table["doc_id"][-1].as_py() if len(table) else document
-                groups.add(table)
-    if groups is not None:
-        groups.close()
+    with parts[0].open("rb") as raw:
+        schema = pq.read_schema(raw).remove_metadata()
+    with Groups(out, schema) as groups:
+        for place, part in enumerate(parts):
+            before, used = sum(sentences[:place]), sum(numbers[:place])
+            with part.open("rb") as raw, pq.ParquetFile(raw) as file:
+                for batch in file.iter_batches(AT_ONCE):
+                    table = pa.Table.from_batches([batch]).cast(schema)
+                    table = _with(table, "sentence", pc.add(table["sentence"], before))
+                    if numbered:
+                        identifiers = pc.add(pc.cast(table["sent_id"], pa.int64()), used)
+                        table = _with(table, "sent_id", pc.cast(identifiers, pa.string()))
+                    if document is not None:
+                        table = _with(table, "doc_id", pc.fill_null(table["doc_id"], document))
+                    document = table["doc_id"][-1].as_py() if len(table) else document
+                    groups.add(table)
 
 
 def _with(table: Any, name: str, values: Any) -> Any:  # noqa: ANN401
@@ -174,13 +201,12 @@ def row_cuts(path: str, size: int) -> list[Cut]:
         row, since = 1, 0
         for group in range(file.num_row_groups):
             if since >= size:
-                cuts[-1] = cuts[-1]._replace(end=group)
                 cuts.append(Cut(group, -1, row))
                 since = 0
             found = file.metadata.row_group(group)
             row += found.num_rows
             since += found.total_byte_size
-    return cuts
+    return ended(cuts)
 
 
 def _opened(path: str) -> Any:  # noqa: ANN401
@@ -212,8 +238,8 @@ def json_column() -> Any:  # noqa: ANN401
     return [pa.field("meta", pa.string())]
 
 
-def read_rows(path: str, cut: Cut, text_field: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the rows of a part, each with its number."""
+def read_rows(path: str, cut: Cut, text_field: str) -> Iterator[tuple[int, dict[str, Any] | ValueError]]:
+    """Yield the rows of a part, each with its number; in place of one that cannot be read, what is wrong with it."""
     import pyarrow as pa
 
     with _opened(path) as file:
@@ -224,11 +250,29 @@ def read_rows(path: str, cut: Cut, text_field: str) -> Iterator[tuple[int, dict[
         number = cut.line
         try:
             for batch in file.iter_batches(AT_ONCE, row_groups=list(range(cut.begin, last))):
-                for row in batch.to_pylist():
+                for row in _rows_of(batch):
                     yield number, row
                     number += 1
         except (pa.ArrowException, OSError) as error:
             raise FormatError(f"the table is damaged here: {error}", file=path, line=number) from None
+
+
+def _rows_of(batch: Any) -> Sequence[dict[str, Any] | ValueError]:  # noqa: ANN401
+    try:
+        rows: list[dict[str, Any]] = batch.to_pylist()
+    except UNFIT:  # in some row, which must not cost the others
+        return [_row_of(batch, place) for place in range(len(batch))]
+    return rows
+
+
+def _row_of(batch: Any, place: int) -> dict[str, Any] | ValueError:  # noqa: ANN401
+    row = {}
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        try:
+            row[name] = column[place].as_py()
+        except UNFIT as error:
+            return ValueError(f"the value in the column {name!r} cannot be read: {error}")
+    return row
 
 
 def in_json(value: object) -> str:

@@ -20,6 +20,10 @@ from typing import Any, BinaryIO
 from tanglewood.files import writing
 from tanglewood.run.remote import far_file, is_remote, remote, telling
 
+INSIDE = ".tanglewood"  # the folder in the output with all that is not output
+RECORD = ".record.json"  # what is added to the name of an output for that of its record
+ERRORS = "errors.jsonl"  # the file in the output that lists what went wrong
+
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:

@@ -12,34 +12,41 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from tanglewood.errors import ConfigError
 from tanglewood.files import is_left_part
 from tanglewood.run.listing import Input
-from tanglewood.run.places import Elsewhere, Place, files_below, make_folder, writing_at
+from tanglewood.run.places import ERRORS, INSIDE, RECORD, Elsewhere, Place, files_below, make_folder, writing_at
 from tanglewood.run.remote import checksum, state_of
-from tanglewood.run.units import INSIDE, RECORD, read_record
+from tanglewood.run.units import in_bytes, read_record, record_name
 
 try:
     import fcntl
 except ModuleNotFoundError:  # not a POSIX system
     fcntl = None  # type: ignore[assignment]
 
-ERRORS = "errors.jsonl"
 EVERY = 2.0  # seconds between two signs of life
 EVERY_FAR = 30.0  # the same where each is a request to a server
-SILENT = 120.0  # seconds without one after which a run on another machine is taken for dead
+SILENT = 120.0  # seconds without one after which a run on another machine may be dead, or only very busy
+OVER = 24 * 3600.0  # seconds without one after which it is taken for dead
 
 
 class Running:
-    """A run as others see it: a small file that says how far it is, and that goes away with it."""
+    """A run as others see it: a small file that says how far it is, and that goes away with it.
 
-    def __init__(self, output: Place, task: Sequence[int]) -> None:
+    ``doing`` stands for all that decides what the outputs are. Two runs at once that would make different ones into the
+    same folder are refused, since the record of one would speak for what the other wrote.
+    """
+
+    def __init__(self, output: Place, task: Sequence[int], doing: str = "") -> None:
         self.total = self.done = self.words = 0  # the total and what is done in bytes
         self.began = time.time()
         self._task = list(task)
+        self._doing = doing
+        self._me = {"host": socket.gethostname(), "space": _space(), "pid": os.getpid()}
         self._told = 0.0
         self._every = EVERY_FAR if isinstance(output, Elsewhere) else EVERY
         self._output = output
-        self._path = output / INSIDE / "running" / f"{socket.gethostname()}-{os.getpid()}.json"
+        self._path = output / INSIDE / "running" / f"{'-'.join(map(str, self._me.values()))}.json"
 
     @property
     def seconds(self) -> float:
@@ -61,9 +68,10 @@ class Running:
             return
         self._told = time.monotonic()
         said = {
-            "host": socket.gethostname(),
-            "pid": os.getpid(),
+            **self._me,
+            "start": _start_of(os.getpid()),
             "task": self._task,
+            "doing": self._doing,
             "began": self.began,
             "told": time.time(),
             "total": self.total,
@@ -75,10 +83,16 @@ class Running:
 
     def __enter__(self) -> Running:
         make_folder(self._path.parent)
+        self._tell(now=True)  # before looking for others, so that of two that begin at once one sees the other
         for other, said in list(runs(self._output)):
-            if not is_alive(said):
+            if is_over(said):
                 other.unlink(missing_ok=True)
-        self._tell(now=True)
+            elif is_alive(said) and said.get("doing") != self._doing:
+                self.__exit__()
+                raise ConfigError(
+                    f"{self._output}: another run is at work there with another model or other options "
+                    f"({said['host']}, process {said['pid']}); wait until it has ended, or name another folder with -o"
+                )
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -98,19 +112,57 @@ def runs(output: Place) -> Iterator[tuple[Place, dict[str, Any]]]:
 
 def is_alive(said: dict[str, Any]) -> bool:
     """Tell whether a run is still at work: on this machine by its process, elsewhere by when it was heard of last."""
-    if said["host"] != socket.gethostname():
-        return bool(time.time() - said["told"] < SILENT)
+    return _is_running(said) if _is_here(said) else _silence(said) < SILENT
+
+
+def is_over(said: dict[str, Any]) -> bool:
+    """Tell whether a run has surely ended; one on another machine that is silent may only be busy."""
+    return not _is_running(said) if _is_here(said) else _silence(said) > OVER
+
+
+def _silence(said: dict[str, Any]) -> float:
+    """Return how many seconds ago a run was heard of last."""
+    return time.time() - float(said["told"])
+
+
+def _is_here(said: dict[str, Any]) -> bool:
+    """Tell whether the number of a run's process means here what it means there."""
+    return (said["host"], said.get("space")) == (socket.gethostname(), _space())
+
+
+def _is_running(said: dict[str, Any]) -> bool:
     try:
         os.kill(said["pid"], 0)
     except ProcessLookupError:
         return False
     except OSError:
-        return True
-    return True
+        pass
+    now, then = _start_of(said["pid"]), said["start"]
+    return not now or not then or now == then
+
+
+def _space() -> int:
+    """Return which numbers of processes these are: containers of one name each have their own; 0 if that is unknown."""
+    try:
+        return Path("/proc/self/ns/pid").stat().st_ino
+    except OSError:
+        return 0
+
+
+def _start_of(pid: int) -> str:
+    """Return when a process began, as the system counts, since numbers are used again; nothing if that is unknown.
+
+    What has ended may still be there because nobody has asked how; it has begun at no time.
+    """
+    try:
+        state, *numbers = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+        return "never" if state == "Z" else numbers[18]
+    except (OSError, ValueError, IndexError):
+        return ""
 
 
 def clear_away(output: Place) -> None:
-    """Remove what killed processes have left half written, unless another run, whose it may be, is at work.
+    """Remove what killed processes have left half written, unless another run, whose it may be, may be at work.
 
     A run says that it is at work before it writes anything, so whoever writes what is listed is seen after that. What
     is half written of its saying so is nobody's only when it is old. Elsewhere, nothing that is not whole has a name.
@@ -119,12 +171,11 @@ def clear_away(output: Place) -> None:
         return
     saying = output / INSIDE / "running"
     left = [Path(where, name) for where, _, names in os.walk(output) for name in names if is_left_part(name)]
-    me = socket.gethostname(), os.getpid()
-    if any(is_alive(said) and (said["host"], said["pid"]) != me for _, said in runs(output)):
+    if any(not is_over(said) and not (_is_here(said) and said["pid"] == os.getpid()) for _, said in runs(output)):
         return
     for path in left:
         with suppress(OSError):
-            if path.parent != saying or time.time() - path.stat().st_mtime > SILENT:
+            if path.parent != saying or time.time() - path.stat().st_mtime > OVER:
                 path.unlink()
 
 
@@ -139,7 +190,7 @@ def write_manifest(output: Place, inputs: Sequence[Input]) -> None:
     path = output / INSIDE / "corpus.json"
     make_folder(path.parent)
     with writing_at(path) as out:
-        out.write(json.dumps({"inputs": found}, ensure_ascii=False, indent=0).encode(errors="replace"))
+        out.write(in_bytes({"inputs": found}, indent=0))
 
 
 def read_manifest(output: Place) -> list[tuple[Input, int]]:
@@ -148,11 +199,17 @@ def read_manifest(output: Place) -> list[tuple[Input, int]]:
     return [(Input(path, name, target), size) for path, name, target, size in found["inputs"]]
 
 
-def targets(output: Place) -> Iterator[str]:
-    """Yield the name of every file of the output that has a record, folder by folder."""
-    for name in files_below(output, without=INSIDE):
-        if name.endswith(RECORD):
-            yield name.removesuffix(RECORD)
+def recorded(output: Place) -> Iterator[tuple[str, dict[str, Any] | None]]:
+    """Yield the name of every file of the output that has a record, folder by folder, and the record if it can be read.
+
+    Where the name is too long for its record to be called after it, the record knows it.
+    """
+    for found in files_below(output, without=INSIDE):
+        if found.endswith(RECORD):
+            name = found.removesuffix(RECORD)
+            record = read_record(output / name)
+            known = str((record or {}).get("output", {}).get("name", name))
+            yield known if record_name(output / known) == output / found else name, record
 
 
 def errors_in(record: dict[str, Any]) -> list[dict[str, Any]]:
@@ -174,8 +231,7 @@ def write_errors(output: Place) -> int:
     """
     count = 0
     with _alone(output), writing_at(output / ERRORS) as out:
-        for name in targets(output):
-            record = read_record(output / name)
+        for _, record in recorded(output):
             for error in errors_in(record) if record is not None else ():
                 count += 1
                 out.write(json.dumps(error, ensure_ascii=False).encode(errors="replace") + b"\n")
@@ -205,17 +261,16 @@ def verified(output: Place) -> Iterator[tuple[str, str]]:
     Each file is compared with its record, and the input with what it was, if it is still there.
     """
     seen = set()
-    for name in targets(output):
+    for name, record in recorded(output):
         seen.add(name)
-        yield name, _problem(output / name)
+        yield name, _problem(output / name, record)
     with suppress(OSError, ValueError):
         for one, _ in read_manifest(output):
             if one.output not in seen:
                 yield one.output, "not done yet"
 
 
-def _problem(target: Place) -> str:
-    record = read_record(target)
+def _problem(target: Place, record: dict[str, Any] | None) -> str:
     if record is None:
         return "its record cannot be read"
     if record["state"] != "done":

@@ -9,9 +9,11 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any, BinaryIO, NamedTuple
 
@@ -22,21 +24,22 @@ from tanglewood.run.corpus import Corpus
 from tanglewood.run.cutting import Cut, Range
 from tanglewood.run.documents import Document, parsed_documents, read_documents, table_documents
 from tanglewood.run.listing import Input
-from tanglewood.run.parquet import Rows, columns_of, in_json, json_column
-from tanglewood.run.places import Place, is_below, make_folder, place_of, size_of, writing_at
+from tanglewood.run.parquet import Rows, columns_of, in_json, json_column, writing_rows
+from tanglewood.run.places import INSIDE, RECORD, Place, is_below, make_folder, place_of, size_of, writing_at
 from tanglewood.run.remote import checksum, opened_input, state_of
 from tanglewood.show.formats import FORMATS, Look
-from tanglewood.text.batches import Piece
+from tanglewood.text.batches import Piece, in_comment
 from tanglewood.text.reading import read_text
 from tanglewood.treebank.conllu import Batch, batches_of, joined
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.worker import Worker
 
-INSIDE = ".tanglewood"  # the folder in the output with all that is not output
-RECORD = ".record.json"  # what is added to the name of an output for that of its record
 MOST_LISTED = 1000  # errors of a unit that are listed; all are counted
+LONGEST_NAME = 255  # bytes that a name may have in the folders of most systems
 STALE = {errno.EROFS, errno.EACCES, errno.EPERM, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.EIO}  # of outputs
-
+BADLY = (LocatedError, MemoryError, RecursionError, UnicodeError, OverflowError)  # what may be wrong with an input
+CHANGED = "the file was changed while it was read; the next run does it again"
+REMOVED = "what was written of it was removed meanwhile, perhaps by another run; the next run does it again"
 
 TABLES = ("parquet", "parquet-words")  # formats that are tables
 NEWDOC = re.compile(r"newdoc\s+id\s*=")
@@ -57,7 +60,7 @@ class Reading:
 
 
 class Unit(NamedTuple):
-    """A part of a file that is to be parsed; ``source`` is the checksum of the file, if it is known."""
+    """A part of a file that is to be parsed; of one that was cut, its checksum and its state at that time are known."""
 
     input: Input
     kind: str
@@ -65,6 +68,7 @@ class Unit(NamedTuple):
     parts: int = 1
     cut: Cut = Cut()
     source: str = ""
+    state: tuple[int, int] | None = None
 
 
 @dataclass(slots=True)
@@ -102,7 +106,7 @@ def problem_of(error: Exception) -> dict[str, Any]:
 
 
 class Result(NamedTuple):
-    """What came of a unit: its record, or why there is none; neither if another run took its folder away meanwhile."""
+    """What came of a unit: its record, or why there is none; neither if another run took its parts away meanwhile."""
 
     unit: Unit
     record: dict[str, Any] | None
@@ -128,6 +132,11 @@ class Job:
         plain: dict[str, Any] = json.loads(json.dumps(found))
         return plain
 
+    @property
+    def doing(self) -> str:
+        """A name for all that decides what is made of any input."""
+        return _digest([__version__, self.model, self.settings])
+
     def target(self, unit: Unit) -> Place:
         """Return the file that a unit writes: the output itself if the unit is a whole file."""
         if unit.parts == 1:
@@ -136,8 +145,7 @@ class Job:
 
     def _key(self, unit: Unit) -> str:
         """Return a name for all that decides what the output of a part is."""
-        told = [__version__, self.model, self.settings, unit.source, unit.kind, unit.input.name, unit.cut]
-        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+        return _digest([self.doing, unit.source, unit.kind, unit.input.name, unit.cut])
 
     def do(self, unit: Unit, say: Say = lambda _: None) -> Result:
         """Parse a unit, and write its output and its record; ``say`` is told how many words were parsed.
@@ -149,22 +157,26 @@ class Job:
         target = self.target(unit)
         try:
             before = state_of(unit.input.path)
+            if before != (unit.state or before):  # it would be put together with parts of what it was
+                raise FormatError(CHANGED)
             source = unit.source or checksum(unit.input.path)
             make_folder(target.parent)
             with writing_at(target) as out:
                 self._write(unit, out, counts, say)
                 if state_of(unit.input.path) != before:
-                    raise FormatError("the file was changed while it was read; the next run does it again")
+                    raise FormatError(CHANGED)
+                forget_record(target)
             counts.seconds = time.perf_counter() - began
             record = record_of(self, unit.input, source, before, counts, target)
             write_record(target, record)
-        except (LocatedError, MemoryError, RecursionError) as error:
+        except BADLY as error:
             return Result(unit, None, problem_of(error))
         except OSError as error:
             if self._is_of_output(error):
                 raise
-            gone = isinstance(error, FileNotFoundError) and self._is_inside(error)
-            return Result(unit, None, None if gone else problem_of(error))
+            if isinstance(error, FileNotFoundError) and self._is_inside(error):
+                return Result(unit, None, {"reason": REMOVED} if unit.parts == 1 else None)
+            return Result(unit, None, problem_of(error))
         return Result(unit, record)
 
     def _is_of_output(self, error: OSError) -> bool:
@@ -207,49 +219,49 @@ class Job:
     def _write_documents(
         self, unit: Unit, found: Iterator[Document], out: BinaryIO, counts: Counts, note: Note, say: Say
     ) -> None:
-        rows = self._rows(unit, out)
-        for document in parsed_documents(self.worker, found, note, say):
-            counts.documents += 1
-            counts.sentences += len(document.sentences)
-            counts.words += sum(map(len, document.sentences))
-            if rows is not None:
-                others = document.others()
-                more = {f"meta_{key}": value for key, value in others.items()}
-                if unit.kind == "json":
-                    more = {"meta": in_json(others).encode(errors="replace").decode()}
-                for sentence in document.sentences:
-                    rows.add(sentence, document.name, more)
-            elif self.reading.format == "json":
-                out.write(document.to_bytes())
-            else:
-                for block in joined(sentence.to_bytes() for sentence in document.sentences):
-                    out.write(block)
-        if rows is not None:
-            rows.close()
+        with self._rows(unit, out) as rows:
+            for document in parsed_documents(self.worker, found, note, say):
+                counts.documents += 1
+                counts.sentences += len(document.sentences)
+                counts.words += sum(map(len, document.sentences))
+                if rows is not None:
+                    others = document.others()
+                    more = {f"meta_{key}": value for key, value in others.items()}
+                    if unit.kind == "json":
+                        more = {"meta": in_json(others).encode(errors="replace").decode()}
+                    for sentence in document.sentences:
+                        rows.add(sentence, document.name, more)
+                elif self.reading.format == "json":
+                    out.write(document.to_bytes())
+                else:
+                    for block in joined(sentence.to_bytes() for sentence in document.sentences):
+                        out.write(block)
 
     def _write_sentences(self, unit: Unit, sentences: Iterator[Sentence], out: BinaryIO) -> None:
-        rows = self._rows(unit, out)
-        if rows is None:
-            for data in FORMATS[self.reading.format].write(sentences, Look()):
-                out.write(data)
-            return
-        document = unit.input.name if unit.kind == "text" else None
-        for sentence in sentences:
-            if unit.kind == "conllu":
-                document = _document_of(sentence) or document
-            rows.add(sentence, document)
-        rows.close()
+        with self._rows(unit, out) as rows:
+            if rows is None:
+                for data in FORMATS[self.reading.format].write(sentences, Look()):
+                    out.write(data)
+                return
+            document = in_comment(unit.input.name) if unit.kind == "text" else None
+            for sentence in sentences:
+                if unit.kind == "conllu":
+                    document = _document_of(sentence) or document
+                rows.add(sentence, document)
 
-    def _rows(self, unit: Unit, out: BinaryIO) -> Rows | None:
-        """Return what writes rows of a table, if that is asked for."""
+    @contextmanager
+    def _rows(self, unit: Unit, out: BinaryIO) -> Iterator[Rows | None]:
+        """Yield what writes rows of a table, if that is asked for."""
         if self.reading.format not in TABLES:
-            return None
+            yield None
+            return
         more: Any = None
         if unit.kind == "parquet":
             more = columns_of(unit.input.path, self.reading.text_field, self.reading.id_field)
         elif unit.kind == "json":
             more = json_column()
-        return Rows(out, by_word=self.reading.format == "parquet-words", more=more)
+        with writing_rows(out, by_word=self.reading.format == "parquet-words", more=more) as rows:
+            yield rows
 
     def _sentences(self, unit: Unit, part: Range, counts: Counts, note: Note, say: Say) -> Iterator[Sentence]:
         batches = self._treebank(unit, part) if unit.kind == "conllu" else self._text(unit, part, counts, note)
@@ -295,6 +307,10 @@ def _document_of(sentence: Sentence) -> str | None:
     return next((c.partition("=")[2].strip() for c in sentence.comments if NEWDOC.match(c)), None)
 
 
+def _digest(told: Any) -> str:  # noqa: ANN401 - whatever JSON has
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+
+
 def _giving_up(error: LocatedError) -> None:
     raise error
 
@@ -325,14 +341,27 @@ def record_of(
 
 
 def record_name(target: Place) -> Place:
-    """Return the name of the record of an output."""
-    return target.with_name(target.name + RECORD)
+    """Return the name of the record of an output; where that would be too long, a digest stands for its end."""
+    name = target.name
+    if len(os.fsencode(name + RECORD)) > LONGEST_NAME:
+        name = f"{name[:50]}.{_digest(name)}"  # 50 letters are 200 bytes at most
+    return target.with_name(name + RECORD)
+
+
+def forget_record(target: Place) -> None:
+    """Remove the record of an output that another is about to replace: it would speak for what it has not seen."""
+    record_name(target).unlink(missing_ok=True)
 
 
 def write_record(target: Place, record: dict[str, Any]) -> None:
     """Write the record of an output, beside it."""
     with writing_at(record_name(target)) as out:
-        out.write(json.dumps(record, indent=1, ensure_ascii=False).encode(errors="replace") + b"\n")
+        out.write(in_bytes(record, indent=1) + b"\n")
+
+
+def in_bytes(data: object, indent: int) -> bytes:
+    """Return data as JSON; bytes of names that are no UTF-8 come back as they were when it is read."""
+    return json.dumps(data, indent=indent, ensure_ascii=False).encode(errors="backslashreplace")
 
 
 def read_record(target: Place) -> dict[str, Any] | None:
