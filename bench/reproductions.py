@@ -3,8 +3,8 @@
     python bench/reproductions.py RUN_FOLDER... [--docs docs/reproductions]
 
 Each folder, named PAPER-TREEBANK, becomes a page of that name, with its figure beside it; the part of README.md below
-the line "<!-- made by ... -->" becomes the summary of all of them, and a list of the pages that were there and are not
-of these runs. Nothing on these pages is typed by hand.
+the line "<!-- made by ... -->" becomes the summary of all of them: a section for each paper. Papers without such a run
+keep the section that they have; of the others, pages that are not of these runs are listed. Nothing is typed by hand.
 """
 
 import argparse
@@ -19,18 +19,20 @@ DAY = re.compile(r"^Made by .* core\), (\d{4}-\d{2}-\d{2})\.", re.MULTILINE)
 MARK = "<!-- made by bench/reproductions.py: nothing below is typed by hand -->\n"
 
 
-def earlier(docs: Path, names: set[str]) -> str:
-    """The pages of other runs, by paper, with the day on which they were made where they say it."""
-    lines = []
-    for paper in PAPERS:
-        links = []
-        for page in sorted(docs.glob(f"{paper}-*.md")):
-            if page.stem not in names:
-                day = DAY.search(page.read_text(encoding="utf-8"))
-                links.append(f"[{page.stem.removeprefix(f'{paper}-')}]({page.name})" + (f" ({day[1]})" if day else ""))
-        if links:
-            lines.append(f"- {paper}: {', '.join(links)}")
-    return "\n## Not run again\n\n" + "\n".join(lines) + "\n" if lines else ""
+def sections(text: str) -> dict[str, str]:
+    """The sections of a summary, by paper."""
+    parts = re.split(r"^## (.+)\n", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def earlier(docs: Path, paper: str, names: set[str]) -> str:
+    """The pages of a paper's other runs, with the day on which they were made where they say it."""
+    links = []
+    for page in sorted(docs.glob(f"{paper}-*.md")):
+        if page.stem not in names:
+            day = DAY.search(page.read_text(encoding="utf-8"))
+            links.append(f"[{page.stem.removeprefix(f'{paper}-')}]({page.name})" + (f" ({day[1]})" if day else ""))
+    return f"\nNot run again: {', '.join(links)}.\n" if links else ""
 
 
 def main() -> None:
@@ -48,11 +50,17 @@ def main() -> None:
         (args.docs / f"{name}.md").write_text(experiment(results["paper"]).report(results), encoding="utf-8")
     names = {folder.resolve().name for folder in args.folders}
     readme = args.docs / "README.md"
-    head, mark, _ = readme.read_text(encoding="utf-8").partition(MARK)
+    head, mark, tail = readme.read_text(encoding="utf-8").partition(MARK)
     if not mark:
         raise SystemExit(f"{readme}: there is no line {MARK!r}")
-    made = summarize(args.folders, links=True) + earlier(args.docs, names)
-    readme.write_text(f"{head}{MARK}\n{made}", encoding="utf-8")
+    old, new = sections(tail), sections(summarize(args.folders, links=True))
+    made = {
+        paper: new[paper].rstrip("\n") + "\n" + earlier(args.docs, paper, names) if paper in new else old[paper]
+        for paper in PAPERS
+        if paper in new or paper in old
+    }
+    text = "\n".join(f"## {paper}\n{body.rstrip()}\n" for paper, body in made.items())
+    readme.write_text(f"{head}{MARK}\n{text}", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -359,7 +359,7 @@ def test_it_says_what_it_is(pipeline, bare):
 
 def test_the_bundled_model_parses_english():
     english = tw.load()
-    assert bundled_model().stat().st_size <= 20_000_000
+    assert bundled_model().stat().st_size <= 30_000_000
     (sentence,) = english("A hearing is scheduled on the issue today .")
     assert sentence.upos == ["DET", "NOUN", "AUX", "VERB", "ADP", "DET", "NOUN", "NOUN", "PUNCT"]
     heads = list(sentence.tree.heads)[1:]
@@ -382,5 +382,5 @@ def test_the_bundled_model_reaches_its_figures_by_the_official_evaluation(shared
     found = "".join(sentence.to_text() for sentence in tw.load()(text))
     with gold.open(encoding="utf-8") as one:
         scores = udeval.evaluate(udeval.load_conllu(one, "gold", {}), udeval.load_conllu(StringIO(found), "found", {}))
-    least = {"Tokens": 98.5, "Sentences": 75, "UPOS": 93, "LAS": 79}
+    least = {"Tokens": 98.5, "Sentences": 80, "UPOS": 94, "LAS": 82}
     assert {name: 100 * scores[name].f1 >= figure for name, figure in least.items()} == dict.fromkeys(least, True)

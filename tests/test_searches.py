@@ -77,6 +77,7 @@ def best_value(scores, n, *, projective=False):
 @pytest.mark.parametrize("kind", ["joint", "projective"])
 def test_voting_finds_the_best_tree_by_arcs_and_votes(request, monkeypatch, short, kind, beam):
     monkeypatch.setattr(decoding, "CROSSING_GAIN", 0.0)  # crossing arcs need not gain anything
+    monkeypatch.setattr(decoding, "AGREED_GAIN", 0.0)
     parser = request.getfixturevalue(kind)
     monkeypatch.setattr(parser.model, "votes", Votes(1.3, 0.9))
     for sentence in short:
@@ -104,11 +105,19 @@ def test_votes_for_crossing_arcs_must_pay(monkeypatch):
     crossing = {}
     for gain, longest in ((0.0, 200), (1e6, 200), (1e6, 5)):
         monkeypatch.setattr(decoding, "CROSSING_GAIN", gain)
+        monkeypatch.setattr(decoding, "AGREED_GAIN", gain)
         monkeypatch.setattr(decoding, "MOST_CAUTIOUS", longest)
         crossing[gain, longest] = sum(not s.tree.is_projective() for s in parser.parse_all(unseen, search="vote"))
     assert crossing[0.0, 200] > 0
     assert crossing[1e6, 200] == 0
     assert crossing[1e6, 5] > 0  # in longer sentences than these nobody looks
+    monkeypatch.setattr(decoding, "MOST_CAUTIOUS", 200)
+    monkeypatch.setattr(decoding, "AGREED_GAIN", 0.0)  # but what the moves lead to, too, is believed
+    by_moves = list(parser.parse_all(unseen, search="greedy"))
+    believed = list(parser.parse_all(unseen, search="vote"))
+    assert any(not sentence.tree.is_projective() for sentence in believed)
+    for moves, vote in zip(by_moves, believed, strict=True):
+        assert all(moves.tree.heads[word] == vote.tree.heads[word] for word in vote.tree.nonprojective_arcs())
 
 
 def test_without_votes_the_best_tree_of_all_or_of_the_projective_ones_is_found(joint, graph_based, short):

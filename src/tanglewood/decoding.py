@@ -17,6 +17,7 @@ from tanglewood.treebank.sentence import Sentence
 
 MOST_CAUTIOUS = 200  # words of a sentence in which crossing arcs must pay: the best projective tree takes cubic time
 CROSSING_GAIN = 1.0  # what each crossing arc must add to the score of a tree that moves and arcs have voted for
+AGREED_GAIN = 0.25  # the same if the moves lead to that arc, too: they are more precise about crossing arcs than scores
 BY_HEADS = "heads"  # the proof of a tree that has the heads that were given, but is not of the kind searched for
 
 
@@ -39,9 +40,11 @@ class Decoding:
         self._sums = make_summing_decoder(search, system)
         # Whatever heads a sentence has, there is a tree with them, but maybe not of the kind that is searched for.
         self._all_trees = make_decoder("mst", system)
-        self._cautious: Decoder | None = None
+        self._cautious: CautiousDecoder | None = None
         if cautious:
-            self._cautious = CautiousDecoder(self._decoder, make_decoder("eisner", system), gain=CROSSING_GAIN)
+            self._cautious = CautiousDecoder(
+                self._decoder, make_decoder("eisner", system), gain=CROSSING_GAIN, agreed_gain=AGREED_GAIN
+            )
 
     def memory(self, n: int) -> int:
         """Return the bytes of the tables of n words for the best of all trees, and for sums if they are asked for."""
@@ -59,11 +62,13 @@ class Decoding:
         *,
         siblings: Siblings | None = None,
         kept: Sequence[int] | None = None,
+        trusted: Sequence[int] | None = None,
     ) -> DecodedArcs:
         """Return the best tree by some scores; probabilities are by ``believed``, if these are other scores.
 
         In a second-order search, siblings have scores, too, if the sentence is within its limits. Words whose head is
         to be ``kept`` (by node, negative: any) have that one, even if the search then finds no tree of its own kind.
+        Where crossing arcs have to pay, those of a ``trusted`` tree (heads by word) have to pay less.
         """
         believed = scores if believed is None else believed
         decoder, sums, proof = self._decoder, self._sums, ""
@@ -86,7 +91,7 @@ class Decoding:
                     scores[head, word] = marginals[head, word]
             scores = scores if kept is None else with_heads(scores, kept)
         careful = self._cautious if words_in(scores) <= MOST_CAUTIOUS and not proof else None
-        decoded = (careful or decoder).best(scores)
+        decoded = decoder.best(scores) if careful is None else careful.best_beside(scores, trusted)
         return DecodedArcs(decoded.heads[1:].tolist(), proof or decoded.proof, marginals)
 
     def marginals(self, scores: Scores, temperature: float) -> memoryview[float]:

@@ -435,7 +435,8 @@ class JointWorker(MoveWorker):
             scores = arcs.with_votes(votes, self._workspace.votes.beam if by_beam else self._workspace.votes.greedy)
             if self.options.confidence:
                 believed = arcs.with_votes(votes, BELIEVED_VOTE)
-        found = self._decoding.decode(scores, self._workspace.temperature, believed, kept=self._kept(sentence))
+        kept, trusted = self._kept(sentence), derivations[0].heads if derivations else None
+        found = self._decoding.decode(scores, self._workspace.temperature, believed, kept=kept, trusted=trusted)
         tree = self._tree(found.heads, arcs.best_labels(found.heads, votes))
         tagged = self._tagged(sentence, derivations[0].tags) if derivations else sentence
         return self._described(self._with_tree(tagged, tree), self._decoding, found)

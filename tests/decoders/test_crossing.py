@@ -46,6 +46,27 @@ def test_a_tree_with_crossing_arcs_is_taken_if_each_of_them_gains_enough(single_
     assert seen == {(False, True), (True, True)} | ({(True, False)} if gain else set())
 
 
+@with_any_and_single_root
+def test_crossing_arcs_of_a_trusted_tree_need_not_gain_as_much(single_root):
+    gain, agreed_gain = 1.5, 0.25
+    decoder = cautious(single_root, gain=gain, agreed_gain=agreed_gain)
+    seen = set()
+    for seed in range(300 if COMPILED else 40):
+        rng = Random(f"trusted {seed}")
+        n = 3 + seed % 3
+        scores = random_scores(rng, n, "any")
+        trees = members("mst", n, single_root)
+        value, best = max((value_of(scores, heads), heads) for heads in trees)
+        projective = max(value_of(scores, heads) for heads in members("eisner", n, single_root))
+        trusted = rng.choice([list(best), list(rng.choice(list(trees)))])
+        crossing = [word for word in range(1, n + 1) if is_nonprojective(list(best), word)]
+        least = sum(agreed_gain if trusted[word - 1] == best[word - 1] else gain for word in crossing)
+        takes_best = not crossing or value - projective >= least
+        assert decoder.best_beside(scores, trusted).value == pytest.approx(value if takes_best else projective)
+        seen.add((bool(crossing), takes_best, takes_best == (decoder.best(scores).proof == PROOFS[0])))
+    assert seen >= {(True, True, False), (True, False, True), (False, True, True)}
+
+
 def test_by_default_a_crossing_arc_should_gain_half_a_point():
     for advantage, proof in ((0.375, PROOFS[1]), (0.5, PROOFS[0])):
         scores = score_table(4, -9.0)
@@ -69,3 +90,5 @@ def test_it_needs_what_both_need_and_they_must_agree_about_roots():
         CautiousDecoder(SpanningTree(single_root=True), Eisner())
     with pytest.raises(ConfigError, match="should be 0 or more, not -1"):
         cautious(False, gain=-1.0)
+    with pytest.raises(ConfigError, match="should be 0 or more, not -2"):
+        cautious(False, gain=1.0, agreed_gain=-2.0)
