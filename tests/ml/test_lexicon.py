@@ -183,5 +183,8 @@ def test_hidden_forms_have_the_vector_of_unknown_ones(lexicon):
     assert (given_vectors[~hidden] == 1).all()
 
 
-def test_the_package_has_not_changed_for_models_without_vectors():
-    assert tw.load().parser.model.vocabulary.lexicon is None
+def test_a_pipelines_parser_and_tagger_have_one_lexicon_and_models_without_vectors_none():
+    english = tw.load()  # learnt from raw text first
+    assert english.parser.model.vocabulary.lexicon is not None
+    assert english.parser.model.vocabulary.lexicon is english.tagger.vocabulary.lexicon
+    assert vocabulary_of(toy_sentences(3)).lexicon is None
