@@ -407,7 +407,8 @@ def test_text_gets_the_trees_that_the_command_gives_it(english):
     client = client_of(Playground({"en": Model(english)}))
     text = "That is the man whom I spoke of."
     wanted, greedy = (
-        [list(s.tree.heads)[1:] for s in english(text, options=options)] for options in (None, ParseOptions(search="greedy"))
+        [list(s.tree.heads)[1:] for s in english(text, options=options)]
+        for options in (None, ParseOptions(search="greedy"))
     )
     assert wanted != greedy
     assert [sentence["heads"] for sentence in post(client, "parse", text=text)["sentences"]] == wanted
