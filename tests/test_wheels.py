@@ -91,7 +91,7 @@ def copy(tmp_path):
     """The repository without its largest files, but with something that was built in it."""
     if find_spec("setuptools") is None:
         pytest.skip("setuptools is not installed here")
-    made = "build dist found wheelhouse .git .venv .hypothesis .*_cache __pycache__ *.egg-info *.so"
+    made = "build dist found site wheelhouse .cache .git .venv .hypothesis .*_cache __pycache__ *.egg-info *.so"
     shutil.copytree(ROOT, tmp_path / "copy", ignore=shutil.ignore_patterns(*made.split()))
     for model in (tmp_path / "copy" / "src" / "tanglewood" / "models").iterdir():
         model.write_bytes(b"large")
