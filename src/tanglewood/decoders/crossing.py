@@ -20,8 +20,9 @@ class CautiousDecoder(Decoder):
     def __init__(self, spanning: Decoder, projective: Decoder, *, gain: float = 0.5, agreed_gain: float = 0.0) -> None:
         if spanning.single_root != projective.single_root:
             raise ConfigError("both decoders should have one root, or both several")
-        if not min(gain, agreed_gain) >= 0:
-            raise ConfigError(f"the gain of a non-projective arc should be 0 or more, not {min(gain, agreed_gain)}")
+        for least in (gain, agreed_gain):
+            if not least >= 0:
+                raise ConfigError(f"the gain of a non-projective arc should be 0 or more, not {least}")
         Decoder.__init__(self, single_root=spanning.single_root)
         self.spanning = spanning
         self.projective = projective
