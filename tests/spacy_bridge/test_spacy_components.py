@@ -96,6 +96,15 @@ def test_a_pipeline_is_saved_and_loaded_with_its_model(tmp_path):
     assert facts(again.from_bytes(nlp.to_bytes())(TEXTS[0])) == wanted
 
 
+def test_a_model_is_read_when_it_is_needed():
+    nlp = spacy.blank("xx")
+    parser = nlp.add_pipe("tanglewood_parser", config={"model": "no/such/model.tw"})
+    # What spaCy asks for when a component is added; in which order is chance.
+    assert not any(hasattr(parser, name) for name in ("model", "listeners", "is_trainable", "initialize"))
+    with pytest.raises(OSError, match="no/such/model"):
+        nlp("Dax zorps.")
+
+
 def test_a_parser_of_tagged_words_needs_tags_and_takes_any(tmp_path):
     train_parser(toy_sentences(20)).save(tmp_path / "words.tw")
     nlp = spacy.blank("xx")
@@ -104,7 +113,7 @@ def test_a_parser_of_tagged_words_needs_tags_and_takes_any(tmp_path):
         nlp("Dax zorps.")
     sentences = toy_sentences(5, seed=8)
     doc = parser(to_spacy(sentences, nlp.vocab))
-    wanted = [sentence.tree for sentence in parser.model.parse(sentences)]
+    wanted = [sentence.tree for sentence in parser.pipeline.parse(sentences)]
     assert [sentence.tree for sentence in from_spacy(doc)] == wanted
     tagger = nlp.add_pipe("tanglewood_tagger", config={"model": str(tmp_path / "words.tw")})
     with pytest.raises(ConfigError, match="has a parser only"):

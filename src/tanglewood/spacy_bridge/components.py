@@ -28,7 +28,9 @@ MODEL = "model.tw"  # in the component's folder
 class Component:
     """What both components share: a model, batches, and how they are saved.
 
-    The model is read when it is first needed: a pipeline that is loaded has its own, wherever it came from.
+    The model is read when it is first needed: a pipeline that is loaded has its own, wherever it came from. It is not
+    called `model`, as in spaCy's own components: spaCy looks for that attribute as soon as a component is added, which
+    would read a file that may be gone.
     """
 
     def __init__(self, name: str, model: str | Pipeline = "") -> None:
@@ -36,7 +38,7 @@ class Component:
         self._model = model
 
     @property
-    def model(self) -> Pipeline:
+    def pipeline(self) -> Pipeline:
         """The model."""
         if isinstance(self._model, str):
             self._model = load(self._model or None)
@@ -59,8 +61,8 @@ class Component:
     def _sentences(self, doc: Doc) -> list[Sentence]:
         """Return the sentences of a document, found by the model if nobody has found them yet."""
         starts: list[int] = []
-        if self.model.tokenizer is not None and not doc.has_annotation("SENT_START"):
-            for piece in self.model.pieces([doc.text]):
+        if self.pipeline.tokenizer is not None and not doc.has_annotation("SENT_START"):
+            for piece in self.pipeline.pieces([doc.text]):
                 starts += (piece.begin + tokens[0].start for tokens in piece.sentences if tokens)
         return built(doc, starts)
 
@@ -68,7 +70,7 @@ class Component:
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """Return the model as bytes."""
-        return dump_model(*self.model.contents())
+        return dump_model(*self.pipeline.contents())
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> Component:
         """Take a model from bytes."""
@@ -78,7 +80,7 @@ class Component:
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Write the model into a folder."""
         Path(path).mkdir(parents=True, exist_ok=True)
-        self.model.save(Path(path) / MODEL)
+        self.pipeline.save(Path(path) / MODEL)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> Component:
         """Read the model from a folder."""
@@ -91,7 +93,7 @@ class TanglewoodParser(Component):
 
     def _annotate(self, docs: list[Doc]) -> None:
         found = [self._sentences(doc) for doc in docs]
-        if self.model.tagger is None:
+        if self.pipeline.tagger is None:
             for doc in docs:
                 if len(doc) and not (doc.has_annotation("POS") or doc.has_annotation("TAG")):
                     raise ConfigError(
@@ -99,7 +101,7 @@ class TanglewoodParser(Component):
                         "or another tagger should come before it"
                     )
         every = (sentence for sentences in found for sentence in sentences)
-        parsed = self.model.parse(every, tag=self.model.tagger is not None)
+        parsed = self.pipeline.parse(every, tag=self.pipeline.tagger is not None)
         for doc, sentences in zip(docs, found, strict=True):
             _set_trees(doc, [next(parsed) for _ in sentences])
 
@@ -108,7 +110,7 @@ class TanglewoodTagger(Component):
     """Gives words their universal tags, language-specific tags, features and lemmas."""
 
     def _annotate(self, docs: list[Doc]) -> None:
-        tagger = self.model.tagger
+        tagger = self.pipeline.tagger
         if tagger is None:
             raise ConfigError(
                 f"{self.name}: the model has a parser only; `tanglewood train --pipeline` makes one with a tagger"
