@@ -60,6 +60,12 @@ def shared() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def few(request: pytest.FixtureRequest) -> int | None:
+    """How many sentences of a treebank are compared with other people's slow programs; with `--slow` all."""
+    return None if request.config.getoption("--slow") else 200
+
+
 @pytest.fixture(scope="module")
 def pipeline() -> Pipeline:
     """A small pipeline of the toy language."""
