@@ -19,8 +19,10 @@ checked = os.environ.get("TANGLEWOOD_BOUNDSCHECK", "") not in {"", "0"}
 sanitized = os.environ.get("TANGLEWOOD_SANITIZE", "") not in {"", "0"}
 folder = f"build/{'pure' if pure else 'sanitized' if sanitized else 'checked' if checked else 'fast'}"
 SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
-optimized = ["-O1", "-g1", "-fno-omit-frame-pointer", *SANITIZERS] if sanitized else ["-O3", "-g0"]
-shared = optimized if sanitized else ["-O2", "-g0"]
+# The build with bounds checks is for tests: optimizing it more takes longer than they then save.
+level, shared_level = ("-O1", "-O1") if checked else ("-O3", "-O2")
+optimized = ["-O1", "-g1", "-fno-omit-frame-pointer", *SANITIZERS] if sanitized else [level, "-g0"]
+shared = optimized if sanitized else [shared_level, "-g0"]
 linked = SANITIZERS if sanitized else []
 
 SHARED = "tanglewood.core._shared"
