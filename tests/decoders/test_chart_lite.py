@@ -90,7 +90,7 @@ def test_other_inventories_are_refused():
 def test_it_covers_what_attardi_alls0s1_covers_but_for_a_few_trees(shared):
     lite, full = (make_system("attardi-alls0s1").exact(lite=lite) for lite in (True, False))
     covered = {True: 0, False: 0}
-    for tree in treebank_trees(shared, *((30, 200) if COMPILED else (5, 200))):
+    for tree in treebank_trees(shared, *((30, 200) if COMPILED else (5, 10))):
         n = len(tree)
         scores = score_table(n, 0.0)
         for word in range(1, n + 1):
