@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -204,6 +205,7 @@ def test_a_listed_exception_is_allowed_in_its_function_only():
     assert wrong_imports("core", "def _repr_svg_(self):\n    from tanglewood.show import svg")
 
 
+@cache
 def constants_of(path: Path) -> set[str]:
     """Names that a module gives whole numbers to, alone or as `A, B = range(2)`."""
     found = set()

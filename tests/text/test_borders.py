@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from exhaustive import COMPILED
 from raw_texts import treebank
 from tanglewood.errors import ModelError
 from tanglewood.ml.contexts import Contexts
@@ -88,7 +89,7 @@ def test_hints_are_those_of_a_window_at_a_time(paragraphs, data):
 
 
 @given(st.lists(st.sampled_from(WORDS), min_size=ROOM + 40, max_size=ROOM + 80), st.lists(st.sampled_from(WORDS)))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10 if COMPILED else 3, deadline=None)
 def test_what_is_far_ahead_changes_nothing(forms, more):
     borders = learnt()
     short = borders.hints(forms, [len(forms) - 1], range(len(forms)))

@@ -154,7 +154,7 @@ def test_a_piece_comes_as_soon_as_its_blank_line_does():
 def test_an_endless_text_needs_little_memory(unit):
     if not compiled():
         pytest.skip("slow when interpreted")
-    total = 12_000_000 if unit in {"x", "."} else 2_000_000
+    total = 12_000_000 if unit in {"x", "."} else 1_000_000
     chunk = unit * (PIECE // len(unit))
     largest = done = 0
     for piece, _ in learnt().stream(chunk for _ in range(total // len(chunk))):
