@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import platform
 import signal
+import subprocess
+import sys
 import threading
 from functools import partial
 from pathlib import Path
@@ -38,6 +41,26 @@ def here(tmp_path, monkeypatch, model):
 
 def over(client, **more):
     return parse_corpus(Path("toy.tw"), Path("in"), Path("out").absolute(), engine=partial(by_cluster, client), **more)
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries keep memory as they like")
+def test_freed_memory_is_kept_where_dask_would_give_it_back():
+    count = """
+import resource
+from tanglewood.run.dask_engine import keep_freed_memory
+def faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(100):
+        bytearray(1 << 20)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+before = faults()
+keep_freed_memory()
+print(before, faults())
+"""
+    as_dask = {**os.environ, "MALLOC_TRIM_THRESHOLD_": "65536"}
+    told = subprocess.run([sys.executable, "-c", count], env=as_dask, capture_output=True, text=True, check=True)
+    before, after = map(int, told.stdout.split())
+    assert before > 10 * after
 
 
 def test_a_cluster_gives_the_same_bytes_and_loads_the_model_once_a_worker(client):

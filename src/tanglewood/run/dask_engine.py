@@ -5,6 +5,7 @@ Corpora, cross-validation, teachers and the experiments of papers all have it do
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import importlib.util
 import logging
@@ -13,7 +14,7 @@ import threading
 import uuid
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from queue import SimpleQueue
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -25,6 +26,7 @@ LOCAL = "local"
 PATIENCE = 2.0  # seconds between two looks at what is done
 AHEAD = 3  # items for each thread that the cluster is given: the one that is done, and some that come next
 LONGEST = 20.0  # seconds to wait for a scheduler to answer
+KEPT = {-1: 64 << 20, -3: 32 << 20}  # bytes, by the numbers of M_TRIM_THRESHOLD and M_MMAP_THRESHOLD in glibc
 _own = threading.local()  # what a thread of a worker has loaded
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -180,10 +182,23 @@ class Ear:
             self._hear(pickle.loads(said))
 
 
+def keep_freed_memory() -> None:
+    """Have freed memory kept for what comes next, as C libraries usually do.
+
+    Dask starts its workers so that every freed block of 64 kB is given back to the system. Parsing asks for such blocks
+    again and again: a fifth of a worker's time went into getting them anew.
+    """
+    with suppress(AttributeError, OSError, TypeError):  # a C library that has no such choice
+        choose = ctypes.CDLL(None).mallopt
+        for number, size in KEPT.items():
+            choose(number, size)
+
+
 def _do(data: bytes, item: Any, topic: str, key: str) -> tuple[Any, list[bytes]]:  # noqa: ANN401
     """Do the work on an item in a worker, whose threads each load it once; return also what was said meanwhile."""
     if getattr(_own, "data", None) != data:
         keep_one_matrix_thread()
+        keep_freed_memory()
         _own.work = pickle.loads(data)
         _own.data = data
     said: list[bytes] = []
