@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import timing
-from tanglewood.measure.running_time import fit_through_origin
 from tanglewood.show.scatter import Panel, Series, scatter
 
 BILLION, TRILLION = 10**9, 10**12
@@ -90,8 +89,7 @@ def plotted(found: Mapping[str, Any]) -> str:
         chosen = {engine: speed for engine, speed in speeds.items() if (":" in engine) == hollow}
         points = [(workers_of(engine), max(round(speed / unit), 1)) for engine, speed in chosen.items()]
         if points:
-            slope, _ = fit_through_origin(*zip(*points, strict=True))
-            series.append(Series(kind, points, slope, hollow))
+            series.append(Series(kind, points, None, hollow))
     dashed = (speeds["1"] / unit, "as many times one process") if "1" in speeds else None
     panel = Panel("Speed by number of workers", "workers", name, series, dashed)
     return scatter([panel], title="Words a second by number of workers")

@@ -1,6 +1,7 @@
 """What the experiments are made of, against brute force; and small things such as tables and plots."""
 
 import json
+import re
 import xml.etree.ElementTree as ElementTree
 from operator import le
 
@@ -159,6 +160,12 @@ def test_a_scatter_plot_shows_every_place_once_and_its_lines():
     assert tree.tag.endswith("svg")
     assert text.count("h0") == 2
     assert "&lt;a &amp; b&gt;" in text
+    assert "polyline" not in text
+    joined = Panel("p", "x", "y", [Series("s", [(4, 9), (1, 2), (2, 5)], None)])
+    (line,) = re.findall('<polyline points="([^"]*)"', scatter([joined], title="t"))
+    places = [tuple(map(float, place.split(","))) for place in line.split()]
+    assert len(places) == 3
+    assert places == sorted(places)  # from left to right
 
 
 def test_languages_are_those_of_the_papers():

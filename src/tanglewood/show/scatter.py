@@ -15,11 +15,14 @@ TICKS = 6  # about this many on an axis
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Points, a line y = slope x through them, and what the legend says; hollow ones lie over filled ones."""
+    """Points, a line y = slope x through them, and what the legend says; hollow ones lie over filled ones.
+
+    Without a slope the line goes from point to point.
+    """
 
     name: str
     points: Sequence[tuple[int, int]]
-    slope: float
+    slope: float | None
     hollow: bool = False
 
 
@@ -90,17 +93,26 @@ def _panel(panel: Panel) -> str:
     parts.append(f'<text {turned} text-anchor="middle">{escape(panel.y_name)}</text>')
     for series in panel.series:
         # Many sentences share a place: one dot per place keeps the file small.
-        dots = "".join("M{} {}h0".format(*place(x, y)) for x, y in sorted(set(series.points)))
+        places = [place(x, y) for x, y in sorted(set(series.points))]
+        dots = "".join(f"M{x} {y}h0" for x, y in places)
+        larger = 0 if series.slope is not None else 3  # few points, each of which counts
+        if series.slope is None:
+            joined = " ".join(f"{x},{y}" for x, y in places)
+            style = f'stroke="{HOLLOW if series.hollow else INK}" stroke-width="1.6" fill="none"'
+            parts.append(f'<polyline points="{joined}" {style}/>')
+        round_ends = 'stroke-linecap="round" fill="none"'
         if series.hollow:
-            parts.append(f'<path d="{dots}" stroke="{HOLLOW}" stroke-width="5" stroke-linecap="round" fill="none"/>')
-            parts.append(f'<path d="{dots}" stroke="#ffffff" stroke-width="3" stroke-linecap="round" fill="none"/>')
+            parts.append(f'<path d="{dots}" stroke="{HOLLOW}" stroke-width="{5 + larger}" {round_ends}/>')
+            parts.append(f'<path d="{dots}" stroke="#ffffff" stroke-width="{3 + larger}" {round_ends}/>')
         else:
-            style = f'stroke="{INK}" stroke-opacity="0.55" stroke-width="4" stroke-linecap="round" fill="none"'
+            opacity = 1 if larger else 0.55
+            style = f'stroke="{INK}" stroke-opacity="{opacity}" stroke-width="{4 + larger}" {round_ends}'
             parts.append(f'<path d="{dots}" {style}/>')
     if panel.dashed:
         parts.append(line(panel.dashed[0], f'stroke="{FAINT}" stroke-dasharray="5 4"'))
     for series in panel.series:
-        parts.append(line(series.slope, f'stroke="{HOLLOW if series.hollow else INK}" stroke-width="1.6"'))
+        if series.slope is not None:
+            parts.append(line(series.slope, f'stroke="{HOLLOW if series.hollow else INK}" stroke-width="1.6"'))
     parts.append(_legend(panel))
     return "\n".join(parts)
 
