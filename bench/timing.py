@@ -30,7 +30,6 @@ SEARCHES: dict[str, tuple[list[str], dict[str, object]]] = {
     "beam 8": (["--search", "beam"], {"search": "beam"}),
     "mst": (["--search", "mst"], {"search": "mst"}),
     "eisner": (["--search", "eisner"], {"search": "eisner"}),
-    "exact": (["--search", "exact"], {"search": "exact"}),
     "vote": ([], {}),
     "vote, beam 8": (["--accurate"], {"accurate": True}),
     "rescore": (["--search", "rescore"], {"search": "rescore"}),
