@@ -89,10 +89,14 @@ def handling(names: Iterable[str], handler: Callable[[int, FrameType | None], No
 class _Closed(io.RawIOBase):
     """Stands for a standard output that is closed: whatever is written raises an error, so that it is not lost."""
 
+    is_over = False  # once it was told, what is left in buffers may go
+
     def writable(self) -> bool:
         return True
 
-    def write(self, _: ReadableBuffer) -> int:
+    def write(self, data: ReadableBuffer) -> int:
+        if self.is_over:
+            return memoryview(data).nbytes
         raise no_stream("stdout")
 
 
@@ -111,7 +115,7 @@ class _Messages(io.TextIOBase):
         return len(text)
 
     def flush(self) -> None:
-        if self._stream is not None:
+        if self._stream is not None and not self._stream.closed:
             _drop(self._stream)
 
     def isatty(self) -> bool:
@@ -133,14 +137,16 @@ def standard_streams() -> Iterator[None]:
         while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
             pass
         os.close(number)
+    closed = _Closed()
     if sys.stdout is None:
-        sys.stdout = io.TextIOWrapper(io.BufferedWriter(_Closed()), "utf-8")
+        sys.stdout = io.TextIOWrapper(io.BufferedWriter(closed), "utf-8")
     elif isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     sys.stderr = _Messages(sys.stderr)
     try:
         yield
     finally:
+        closed.is_over = True
         sys.stdout, sys.stderr = before
 
 
