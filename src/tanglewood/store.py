@@ -19,7 +19,7 @@ from tanglewood.files import writing
 
 FORMAT = "tanglewood-model"
 VERSION = 2  # of the layout of settings and arrays; 1 was never released
-DEEPEST = 50  # levels of tables and lists in settings
+DEEPEST = 500  # levels of tables and lists in settings
 TYPES = {
     "f": ("F32", 4),
     "d": ("F64", 8),
@@ -143,16 +143,18 @@ def _read(file: BinaryIO, name: str) -> Contents:
             raise ModelError(f"{name}: the model is damaged: its checksum does not match; fetch or train it again")
         arrays = {place.name: _array(body, place) for place in places}
         settings = json.loads(metadata["settings"], parse_constant=_no_number)
-        if not isinstance(settings, dict) or not _is_shallow(settings):
+        if not isinstance(settings, dict) or not _is_shallow(settings, metadata["settings"]):
             raise ValueError("no settings")
         return Contents(arrays, settings, checksum)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
         raise ModelError(f"{name}: the model is damaged: its header does not make sense") from None
 
 
-def _is_shallow(value: object) -> bool:
+def _is_shallow(settings: object, text: str) -> bool:
     """Whether tables and lists are nested in few levels; Python's own limit differs from version to version."""
-    inside = [value]
+    if text.count("[") + text.count("{") <= DEEPEST:  # most models have no more; going through them takes longer
+        return True
+    inside = [settings]
     for _ in range(DEEPEST):
         if not inside:
             return True
