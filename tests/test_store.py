@@ -14,7 +14,7 @@ import pytest
 from tanglewood.errors import ModelError
 from tanglewood.parser import Parser
 from tanglewood.pipeline import Pipeline
-from tanglewood.store import _read, dump_model, load_model, parse_model, read_model, save_model
+from tanglewood.store import DEEPEST, _read, dump_model, load_model, parse_model, read_model, save_model
 
 ARRAYS = {
     "floats": np.arange(6, dtype=np.float32).reshape(2, 3) / 7,
@@ -298,6 +298,19 @@ def test_arrays_fill_the_file_one_after_the_other_and_settings_are_a_table(table
     assert good.arrays["a"].tolist() == [1, 2, 3]
     with pytest.raises(ModelError, match="crafted: the model is damaged"):
         parse_model(crafted(table, body, settings), "crafted")
+
+
+def test_settings_have_few_levels_but_any_number_of_lists():
+    body = struct.pack("<3f", 1, 2, 3)
+    many = "[], " * DEEPEST
+    for levels in (1, DEEPEST - 1, DEEPEST):  # below the outermost
+        settings = f'{{"many": [{many}1], "deep": {"[" * levels}{"]" * levels}}}'
+        model = crafted({"a": floats(0, 12, 3)}, body, settings)
+        if levels < DEEPEST:
+            assert len(parse_model(model, "crafted").settings["many"]) == DEEPEST + 1
+        else:
+            with pytest.raises(ModelError, match="crafted: the model is damaged"):
+                parse_model(model, "crafted")
 
 
 def test_no_more_is_read_than_a_model_has():

@@ -155,7 +155,7 @@ def _is_shallow(settings: object, text: str) -> bool:
     if text.count("[") + text.count("{") <= DEEPEST:  # most models have no more; going through them takes longer
         return True
     inside = [settings]
-    for _ in range(DEEPEST):
+    for _ in range(DEEPEST + 1):
         if not inside:
             return True
         inside = [

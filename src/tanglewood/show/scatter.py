@@ -25,6 +25,11 @@ class Series:
     slope: float | None
     hollow: bool = False
 
+    @property
+    def colour(self) -> str:
+        """The colour of its line, and of its dots or their rims."""
+        return HOLLOW if self.hollow else INK
+
 
 @dataclass(frozen=True, slots=True)
 class Panel:
@@ -98,8 +103,7 @@ def _panel(panel: Panel) -> str:
         larger = 0 if series.slope is not None else 3  # few points, each of which counts
         if series.slope is None:
             joined = " ".join(f"{x},{y}" for x, y in places)
-            style = f'stroke="{HOLLOW if series.hollow else INK}" stroke-width="1.6" fill="none"'
-            parts.append(f'<polyline points="{joined}" {style}/>')
+            parts.append(f'<polyline points="{joined}" stroke="{series.colour}" stroke-width="1.6" fill="none"/>')
         round_ends = 'stroke-linecap="round" fill="none"'
         if series.hollow:
             parts.append(f'<path d="{dots}" stroke="{HOLLOW}" stroke-width="{5 + larger}" {round_ends}/>')
@@ -112,7 +116,7 @@ def _panel(panel: Panel) -> str:
         parts.append(line(panel.dashed[0], f'stroke="{FAINT}" stroke-dasharray="5 4"'))
     for series in panel.series:
         if series.slope is not None:
-            parts.append(line(series.slope, f'stroke="{HOLLOW if series.hollow else INK}" stroke-width="1.6"'))
+            parts.append(line(series.slope, f'stroke="{series.colour}" stroke-width="1.6"'))
     parts.append(_legend(panel))
     return "\n".join(parts)
 
@@ -122,7 +126,8 @@ def _legend(panel: Panel) -> str:
     parts = []
     y = 46 - TOP
     for series in panel.series:
-        fill, stroke = ("#ffffff", HOLLOW) if series.hollow else (INK, INK)
+        stroke = series.colour
+        fill = "#ffffff" if series.hollow else stroke
         parts.append(f'<line x1="0" x2="24" y1="{y}" y2="{y}" stroke="{stroke}" stroke-width="1.6"/>')
         parts.append(f'<circle cx="12" cy="{y}" r="3" fill="{fill}" stroke="{stroke}"/>')
         parts.append(f'<text x="32" y="{y + 4}">{escape(series.name)}</text>')
