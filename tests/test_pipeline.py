@@ -245,7 +245,9 @@ def test_nbest_trees_are_data(pipeline, tagged):
         scores = [score for _, score in found]
         assert [f"{score:.4f}" for score in scores] == [comment_value(s.lines, "log_probability") for s in written_]
         assert scores == sorted(scores, reverse=True)
-        assert pipeline.nbest(sentence, 1) == found[:1]
+        # the last digits of scores depend on what else was in a batch, unless they are to be the same everywhere
+        same = [pipeline.nbest(sentence, k, reproducible=True) for k in (1, 3)]
+        assert same[0] == same[1][:1]
         several += len(found) > 1
     assert several
 
