@@ -137,3 +137,14 @@ def test_without_the_packages_embed_says_what_to_install(tmp_path, capsys):
     bank.write_bytes(b"".join(s.to_bytes() for s in toy_sentences(2)))
     assert main(["embed", str(bank), "--encoder", "nothing", "-o", str(tmp_path / "v.safetensors")]) == 1
     assert "pip install 'tanglewood[contextual]'" in capsys.readouterr().err
+
+
+def test_a_pipeline_learns_and_parses_with_them(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    sentences = toy_sentences(12)
+    dev = sentences[:4]
+    written("v.safetensors", sentences)
+    model = tw.train(sentences, dev, pipeline=True, folds=2, epochs=1, contextual="v.safetensors", output="m.tw")
+    assert model.tagger.vocabulary.contextual.encoder == "tiny"
+    found = [list(nlp.parse(dev, contextual="v.safetensors")) for nlp in (model, tw.load("m.tw"))]
+    assert [s.to_bytes() for s in found[0]] == [s.to_bytes() for s in found[1]]

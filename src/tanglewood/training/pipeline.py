@@ -24,7 +24,7 @@ from tanglewood.text.borders import BorderOptions
 from tanglewood.text.tagger import Tagger, TaggerOptions, TagProgress, Tags, train_tagger
 from tanglewood.text.tokenizer import Tokenizer
 from tanglewood.training.folds import deal_out
-from tanglewood.training.knowledge import at_hand
+from tanglewood.training.knowledge import at_hand, connect
 from tanglewood.training.progress import Report, TaggerProgress, quiet
 from tanglewood.treebank.chunks import in_chunks
 from tanglewood.treebank.sentence import Sentence
@@ -111,6 +111,7 @@ def prepare_tags(
             for place, tagged in zip(held, found["tags"], strict=True):
                 tags[place] = [Tags(*tag) for tag in tagged]
     tagger = Tagger.load(*parts.get("tagger", learn_tagger))
+    connect(tagger, plan.knowledge)
     tagged_train = [_tagged(sentence, found, plan.tag_column) for sentence, found in zip(train, tags, strict=True)]
     return tagger, tagged_train, with_tags_of(tagger, dev, plan.tag_column)
 
