@@ -88,7 +88,7 @@ def test_scripts_whose_letters_no_font_has_are_told(monkeypatch):
 def test_a_letter_that_no_font_has_is_found_by_its_look():
     pytest.importorskip("resvg_py", reason="needs the extra png")
     if png._alone("a", None) == png._alone("b", None):
-        pytest.skip("this machine has no fonts at all")
+        pytest.skip("this machine has none of the fonts that words are drawn in")
     assert png._has_glyph("a")
     assert not png._has_glyph("\U0003fffd")  # not assigned
 
@@ -99,3 +99,12 @@ def test_letters_are_tried_in_the_fonts_of_the_drawing(monkeypatch):
     png._alone("a", None)
     (family,) = re.findall(r'<svg [^>]*(font-family="[^"]+")', svg.draw(Tree([0]), ["a"]))
     assert family in tried[0]
+
+
+@pytest.mark.parametrize("there", [*png.SANS_SERIF[:3], None])
+def test_words_are_drawn_in_a_family_that_the_machine_has(monkeypatch, there):
+    # resvg takes sans-serif for Arial; where a machine lacks that, letters would be lost
+    monkeypatch.setattr(png, "_drawn_with", lambda family, drawing, _: drawing.encode() if family == there else b"")
+    png._sans_serif.cache_clear()
+    assert png._sans_serif() == (there or png.SANS_SERIF[0])
+    png._sans_serif.cache_clear()

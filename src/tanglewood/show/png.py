@@ -16,6 +16,7 @@ from tanglewood.show.svg import FONTS
 
 CJK = {"CJK": "CJK SC", "HIRAGANA": "CJK JP", "KATAKANA": "CJK JP", "HANGUL": "CJK KR"}
 COMMON = {"LATIN", "GREEK", "CYRILLIC"}
+SANS_SERIF = ("Arial", "Noto Sans", "DejaVu Sans", "Liberation Sans", "FreeSans", "Ubuntu", "Cantarell", "Verdana")
 NO_LETTER = "\U0010fffd"  # for private use, and the last of its kind
 SCALE = 2.0  # pixels for each of the SVG's: sharp on dense screens and in print
 
@@ -46,9 +47,25 @@ class FontWarning(UserWarning):
 
 
 def _drawn(drawing: str, scale: float) -> bytes:
+    return _drawn_with(_sans_serif(), drawing, scale)
+
+
+def _drawn_with(sans_serif: str, drawing: str, scale: float) -> bytes:
     import resvg_py
 
-    return bytes(resvg_py.svg_to_bytes(svg_string=drawing, zoom=scale, background="#ffffff"))
+    return bytes(
+        resvg_py.svg_to_bytes(svg_string=drawing, zoom=scale, background="#ffffff", sans_serif_family=sans_serif)
+    )
+
+
+@cache
+def _sans_serif() -> str:
+    """Return a family that this machine has: resvg does not ask the system which one it calls sans-serif."""
+    for family in SANS_SERIF:
+        letter, other = (_drawn_with(family, _picture(char, "sans-serif"), 1.0) for char in ("a", NO_LETTER))
+        if letter != other:
+            return family
+    return SANS_SERIF[0]
 
 
 def _letters(drawing: str) -> dict[str, str]:
@@ -70,9 +87,12 @@ def _has_glyph(letter: str) -> bool:
 
 def _alone(letter: str, family: str | None) -> bytes:
     """Return the picture of a letter, in the font that words in its script get."""
-    fonts = f"'{family}', 'Noto Sans', sans-serif" if family else FONTS
+    return _drawn(_picture(letter, f"'{family}', 'Noto Sans', sans-serif" if family else FONTS), 1.0)
+
+
+def _picture(letter: str, fonts: str) -> str:
     text = f'<text font-family="{fonts}" x="4" y="24" font-size="20">{letter}</text>'
-    return _drawn(f'<svg xmlns="http://www.w3.org/2000/svg" width="40" height="32">{text}</svg>', 1.0)
+    return f'<svg xmlns="http://www.w3.org/2000/svg" width="40" height="32">{text}</svg>'
 
 
 def _script(char: str) -> str:
