@@ -88,6 +88,8 @@ def test_pasted_conllu_is_shown_and_errors_are_told_with_their_line(visit):
     problem = page.get_by_role("alert").filter(has_text="line 5, sentence nivre2009-figure1")
     problem.wait_for()
     assert "there should be 10" in problem.inner_text()
+    for part in (".tree", ".configuration", ".lower", ".menu"):  # no empty frames, and nothing to export
+        assert page.locator(f".pane {part}").is_hidden()
     (refusal,) = visit.wrong  # the browser notes it in its console
     assert "422" in refusal
     visit.wrong.clear()
@@ -105,6 +107,7 @@ def test_a_step_that_replaces_an_arc_and_a_tree_that_is_not_covered_are_shown_as
     if system == "planar":
         assert page.get_by_text("this system does not derive the tree").is_visible()
         assert page.get_by_role("heading", name="No way on").is_visible()
+        assert "ROOT → is, ROOT → today, ROOT → ." in page.locator(".now").inner_text()
     else:
         assert {(2, 5), (4, 8)} <= made(page)
 

@@ -229,6 +229,24 @@ def test_back_returns_within_the_page(visit, tmp_path):
     settled(page)
 
 
+def test_an_answer_that_is_given_up_halfway_is_no_answer(visit):
+    """As when Back is pressed twice in a row: the first view's answer may have begun."""
+    page = visit("example=plain")
+    outcome = page.evaluate(
+        """async () => {
+            const { post } = await import("/static/dom.js");
+            const giveUp = new AbortController(), ask = window.fetch;
+            window.fetch = async (...request) => {
+                const response = await ask(...request);
+                giveUp.abort();
+                return response;
+            };
+            return post("parse", { text: "ta wug zorps" }, giveUp.signal).then(JSON.stringify, (error) => error.name);
+        }"""
+    )
+    assert outcome == "AbortError"
+
+
 def test_the_input_unfolds_again_and_wants_a_sentence(visit):
     page = visit("example=plain")
     assert not page.locator("#ask").is_visible()
@@ -290,7 +308,11 @@ def test_files_that_are_empty_or_cannot_be_read_say_so(visit):
     for name, (content, said) in FILES.items():
         page.get_by_label("A treebank").set_input_files({"name": name, "mimeType": "text/plain", "buffer": content})
         page.locator("#tb-problem", has_text=said).wait_for()
+    assert page.locator("#tb-errors").is_visible()  # of the letter; there is nothing to count or to filter
+    for part in ("#tb-stats", "#filters", "#tb-count", "#tb-coverage"):
+        assert page.locator(part).is_hidden()
     packed = gzip.compress(sentence_of(9).encode())  # whatever its name
     page.get_by_label("A treebank").set_input_files({"name": "x.conllu", "mimeType": "text/plain", "buffer": packed})
     page.get_by_text("1 sentence of 1").wait_for()
     assert page.locator("#tb-problem").is_hidden()
+    assert page.locator("#filters").is_visible()

@@ -47,7 +47,7 @@ def test_words_from_right_to_left_leave_what_is_around_them_in_its_place(visit):
     show(page, sentence_of(7, "rtl"))
     page.keyboard.press("ArrowLeft")
     isolated = page.evaluate(
-        """[".steps td:nth-child(3)", ".steps td:nth-child(4)", ".added", ".cells li"].map(place =>
+        """[3, 4, 5].map(column => `.steps td:nth-child(${column})`).concat(".now", ".cells li").map(place =>
             [...document.querySelectorAll(place)].every(one => {
                 const letters = document.createTreeWalker(one, NodeFilter.SHOW_TEXT);
                 while (letters.nextNode())
@@ -56,7 +56,7 @@ def test_words_from_right_to_left_leave_what_is_around_them_in_its_place(visit):
                 return true;
             }))"""
     )
-    assert isolated == [True] * 4
+    assert isolated == [True] * 5
     assert page.locator(".steps td bdi").count() > 20
     # An arc reads from its head to its dependent, as its arrow points, whatever the script.
     head, dependent = (page.locator(".now .added bdi").nth(i).bounding_box() for i in range(2))
@@ -64,7 +64,68 @@ def test_words_from_right_to_left_leave_what_is_around_them_in_its_place(visit):
     # Stack and buffer meet as in the sentence: what comes later is further left.
     stack, buffer = (page.get_by_label(name).bounding_box() for name in ("Stack, top last", "Buffer, front first"))
     assert buffer["x"] + buffer["width"] < stack["x"]
+    assert page.locator(".steps th").all_inner_texts() == ["", "Transition", "Buffer", "Stack", "Added arc"]
     assert page.locator("#asked").evaluate("e => getComputedStyle(e).direction") == "rtl"
+
+
+CUT = "all => all.filter(e => e.scrollWidth > e.clientWidth || e.scrollHeight > e.clientHeight + 1).length"
+
+
+@pytest.mark.parametrize("size", ["1280x800", "1366x768"])
+def test_text_is_not_cut_on_a_laptop(visit, size):
+    page = visit(size=SIZES[size])
+    assert page.locator(".steps").evaluate("e => e.scrollWidth <= e.clientWidth")
+    page = visit("system=planar&system2=covington", size=SIZES[size])
+    assert page.locator(".summary").evaluate_all(CUT) == 0
+    assert page.locator(".options input[type=number]").evaluate(
+        """input => {
+            const style = getComputedStyle(input), pen = document.createElement("canvas").getContext("2d");
+            pen.font = style.font;
+            const arrows = 15, around = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight) + arrows;
+            return pen.measureText(input.placeholder).width + around <= input.clientWidth;
+        }"""
+    )
+    page = visit("system=covington", size=SIZES[size])
+    assert page.locator(".summary").evaluate_all(CUT) == 0
+
+
+def test_text_is_not_cut_and_lines_are_not_broken_on_a_phone(visit):
+    page = visit("example=figure1", size=SIZES["phone"])
+    assert page.locator(".summary").evaluate_all(CUT) == 0
+    full, play = page.locator("#full").bounding_box(), page.locator("#play").bounding_box()
+    assert abs(full["y"] - play["y"]) < 5
+    page = visit("text=ta+wug+zorps&guide=model:toy&step=2", size=SIZES["phone"])
+    assert any("(" in name for name in page.locator(".move .name").all_inner_texts())
+    assert page.locator(".move .name").evaluate_all(CUT) == 0
+    state = "system=arc-standard&guide=dynamic&example=plain&moves=SHIFT%09SHIFT%09RIGHT-ARC&step=3"
+    page = visit(state, size=SIZES["phone"])
+    page.get_by_text("2 heads lost").wait_for()
+    steps, undo = (page.get_by_role("button", name=name).bounding_box() for name in ("Steps", "Undo"))
+    assert abs(steps["y"] - undo["y"]) < 5
+    page = visit("view=treebank&treebank=examples&f-search=zzz", size=SIZES["phone"])
+    assert page.get_by_role("button", name="Reset the filters").bounding_box()["height"] < 35
+
+
+def test_what_stands_in_a_line_or_a_column_is_aligned(visit):
+    page = visit("view=treebank&treebank=examples", size=SIZES["1280x800"])
+    ends = "all => [...new Set(all.map(e => Math.round(e.getBoundingClientRect().right)))].length"
+    for column in (2, 3):
+        assert page.locator(f"#tb-coverage td:nth-child({column}) .number").evaluate_all(ends) == 1
+    file, sample = (page.locator(place).bounding_box() for place in ("#file", "#sample"))
+    assert abs(file["y"] - sample["y"]) < 1.5
+    page = visit("example=figure1", size=SIZES["1280x800"])
+    sides = "all => [...new Set(all.map(e => getComputedStyle(e).textAlign))]"
+    assert page.locator(".steps tr > :nth-child(3)").evaluate_all(sides) == ["end"]  # the stack, and its title
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_placeholder_can_be_read_as_well_as_a_label(visit, scheme):
+    page = visit("system=covington", color_scheme=scheme)
+    for place in ("#input", ".options input[type=number]", "#f-search"):
+        colours = page.locator(place).evaluate(
+            "e => [getComputedStyle(e, '::placeholder').color, getComputedStyle(e.labels[0]).color]"
+        )
+        assert colours[0] == colours[1]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

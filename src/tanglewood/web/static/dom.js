@@ -49,7 +49,10 @@ export class ApiError extends Error {
 }
 
 async function answer(response) {
-  const content = await response.json().catch(() => ({ error: `the server answered ${response.status}` }));
+  const content = await response.json().catch((error) => {
+    if (response.ok || error.name === "AbortError") throw error; // the answer was cut short
+    return { error: `the server answered ${response.status}` };
+  });
   if (!response.ok) throw new ApiError(content, response.status);
   return content;
 }

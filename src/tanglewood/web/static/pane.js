@@ -17,7 +17,7 @@ export class Pane {
     this.choice = { options: {}, moves: [], ...choice };
     this.changed = changed;
     this.trace = null;
-    this.node = el("article", { className: "pane" });
+    this.node = el("article", { className: "pane blank" });
     this.#build();
     this.#fill();
   }
@@ -147,6 +147,7 @@ export class Pane {
     } finally {
       this.node.removeAttribute("aria-busy");
     }
+    this.node.classList.remove("blank");
     this.words = [ROOT, ...this.trace.sentence.words.map((word) => word.form)];
     this.drawings = this.trace.drawings.map(svgOf);
     const fresh = this.conllu !== conllu, derivation = JSON.stringify([conllu, how]);
@@ -170,6 +171,7 @@ export class Pane {
   /** Forget the derivation, as when it could not be made. */
   clear() {
     this.trace = null;
+    this.node.classList.add("blank");
     this.tree.clear();
     this.moves.clear();
     for (const part of [this.now, this.stack, this.buffer, this.aside, this.rows, this.summary]) part.replaceChildren();
@@ -177,9 +179,11 @@ export class Pane {
 
   #tabulate() {
     const { steps, aside, transitions, problem } = this.trace;
-    const titles = ["", "Transition", "Stack", "Buffer", ...(aside ? [aside] : []), "Added arc"];
-    this.head.replaceChildren(...titles.map((title) => el("th", { scope: "col" }, title)));
     const direction = this.drawings[0].dataset.direction || "ltr";
+    const met = (stack, buffer) => (direction === "rtl" ? [buffer, stack] : [stack, buffer]); // as in the configuration
+    const title = (text, dir = "") => el("th", { scope: "col", className: text === "Stack" ? "end" : "", dir }, text);
+    this.head.replaceChildren(title(""), title("Transition"), ...met(title("Stack", direction), title("Buffer", direction)),
+      ...(aside ? [title(aside, direction)] : []), title("Added arc"));
     const list = (items, first, last, show) => joined(items.length <= first + last ? items.map(show)
       : [...items.slice(0, first).map(show), "…", ...items.slice(items.length - last).map(show)], " ");
     const word = (node) => bdi(this.words[node]);
@@ -187,8 +191,7 @@ export class Pane {
     this.rows.replaceChildren(...steps.map((step, k) => {
       const button = el("button", { type: "button", tabIndex: -1 }, step.transition || "start");
       const row = el("tr", {}, el("td", {}, String(k)), el("td", {}, button),
-        cell(list(step.stack, 1, 2, word), "end"),
-        cell(list(step.buffer, 1, 1, word)),
+        ...met(cell(list(step.stack, 1, 2, word), "end"), cell(list(step.buffer, 1, 1, word))),
         ...(aside ? [cell(list(step.aside, 1, 1, (one) => this.#open(one)))] : []),
         el("td", {}, ...joined(step.attached.map((arc) => this.#arc(arc)), ", ")));
       row.dataset.step = k;
@@ -206,7 +209,7 @@ export class Pane {
   }
 
   #arc([head, label, word]) {
-    return el("span", { className: "added" }, bdi(this.words[head]), " → ", bdi(this.words[word]),
+    return el("span", {}, bdi(this.words[head]), " → ", bdi(this.words[word]),
       ...(label ? [" (", bdi(label), ")"] : []));
   }
 
@@ -220,8 +223,9 @@ export class Pane {
     this.now.setAttribute("aria-live", quietly ? "off" : "polite");
     this.#showTree(k, opened);
     this.#showCells(k);
+    const arcs = joined(step.attached.map((arc) => this.#arc(arc)), ", ");
     this.now.replaceChildren(el("strong", {}, step.transition || "Start"),
-      ...joined(step.attached.map((arc) => this.#arc(arc)), ", "));
+      ...(step.attached.length ? [el("span", { className: "added" }, ...arcs)] : []));
     this.moves.show(k, quietly);
     this.#mark();
   }

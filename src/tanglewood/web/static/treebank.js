@@ -100,6 +100,7 @@ export class Treebank {
       say("tb-problem", `No sentence of ${name} could be read; the first error is on line ${line}: ${error}`);
     }
     $("tb-body").hidden = false;
+    $("tb-body").classList.toggle("unread", !this.rows.length);
     $("tb-errors").open = !this.rows.length;
     this.#summarise();
     this.#show();
