@@ -81,22 +81,23 @@ class Tags(NamedTuple):
 class TaggerOptions:
     """How the tagger is trained."""
 
-    epochs: int = 0  # 0: 20 for a small treebank, fewer for a large one
+    epochs: int = 0  # 0: 20 for a small treebank, up to 40 for one of few words, fewer for a large one
     most_epochs: int = 0  # at most as many as this, where they are chosen; 0: no limit
     layers: int = 2  # of LSTMs
     batch_words: int = 0  # 0: 100 for a small treebank, more for a large one
     rate: float = 2e-3
     last_rate: float = 0.02  # share of the rate that is left at the end
-    drop_input: float = 0.25
-    drop_context: float = 0.4
+    drop_input: float = 0.125
+    drop_context: float = 0.2
     drop_form: float = 0.5  # a form seen n times is taken for unknown with probability 0.5 / (0.5 + n)
     drop_vectors: float = 0.05  # probability of taking a form that has a vector for one that has none
 
     def resolved(self, words: int) -> TaggerOptions:
         """Return the options, with those left open chosen for this many words of training data."""
+        usual = max(10, min(20, 2_000_000 // max(words, 1)), min(40, 600_000 // max(words, 1)))
         return replace(
             self,
-            epochs=self.epochs or min(max(10, min(20, 2_000_000 // max(words, 1))), self.most_epochs or 20),
+            epochs=self.epochs or min(usual, self.most_epochs or usual),
             batch_words=self.batch_words or batch_for(words),
         )
 
