@@ -158,3 +158,10 @@ def test_nothing_to_tag_and_nothing_to_learn_from(learnt):
     assert learnt.tagger.worker().tag([]) == []
     with pytest.raises(ConfigError, match="no sentence"):
         TaggerLearner([], QUICK, 1)
+
+
+def test_small_treebanks_are_gone_through_more_often():
+    sizes = (0, 15_000, 20_000, 50_000, 150_000, 1_000_000)
+    assert [TaggerOptions().resolved(words).epochs for words in sizes] == [40, 40, 30, 20, 13, 10]
+    assert [TaggerOptions(most_epochs=12).resolved(words).epochs for words in sizes] == [12] * 5 + [10]
+    assert TaggerOptions(epochs=50, most_epochs=12).resolved(20_000).epochs == 50
