@@ -76,7 +76,8 @@ def add_encoding(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--encoding",
         metavar="NAME",
-        help="of text, such as latin-1 (default: UTF-8, or UTF-16 or UTF-32 where the text begins with its mark)",
+        help="encoding of text, such as latin-1 (default: UTF-8, or UTF-16 or UTF-32 where the text begins with the "
+        "byte order mark of one)",
     )
 
 
@@ -89,7 +90,7 @@ def add_max_sentence(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=MAX_SENTENCE >> 20,
         metavar="MB",
-        help="treat a sentence of a treebank that has more megabytes than this as malformed, so that a file without "
+        help="treat a sentence of a treebank as malformed if it has more megabytes than this, so that a file without "
         f"blank lines does not fill the memory (default {MAX_SENTENCE >> 20})",
     )
 
@@ -112,8 +113,8 @@ def add_reproducible(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--reproducible",
         action="store_true",
-        help="parse with the same result on every machine, a little more slowly; so does the environment variable "
-        "TANGLEWOOD_KERNELS=reproducible, in every command",
+        help="parse with the same result on every machine, a little more slowly; the environment variable "
+        "TANGLEWOOD_KERNELS=reproducible does so in every command",
     )
 
 
@@ -135,8 +136,8 @@ def add_dask(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument(
         "--dask",
         metavar="ADDRESS|local",
-        help=f"have a Dask cluster do {what}, whose machines see the same files: the one at an address, such as "
-        "tcp://host:8786, or one of --processes here (extra: dask)",
+        help=f"have {what} done by a Dask cluster whose machines see the same files: the one at an address, such as "
+        "tcp://host:8786, or, with local, one of --processes here (extra: dask)",
     )
 
 

@@ -1,11 +1,11 @@
 """Parse a corpus of many files into a folder, whatever dies meanwhile: the same command goes on where it stopped.
 
-Each input file becomes one output file of the same relative name, which is there only when it is whole, and a record
-(NAME.record.json): counts, checksums of input, output and model, options, seconds. What is finished is skipped; if the
-input, the model or an option has changed, it is done again. Large files are cut into parts, which different processes
-and tasks work on. What is wrong in the input is left out, counted and told in OUT/errors.jsonl.
+Each input file becomes one output file with the same relative name, which appears only when it is complete, and a
+record (NAME.record.json): counts, checksums of input, output and model, options, seconds. What is finished is skipped;
+if the input, the model or an option has changed, it is done again. Large files are cut into parts, which different
+processes and tasks work on. What is wrong in the input is left out, counted and listed in OUT/errors.jsonl.
 
-`corpus status OUT` tells how far it is, `corpus verify OUT` compares every file with its record.
+`corpus status OUT` says how far the work has got, `corpus verify OUT` compares every file with its record.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "inputs",
         nargs="+",
         metavar="IN",
-        help="files, folders, patterns in quotes, or URLs of these (extra: remote): text, CoNLL-U, JSON lines (.jsonl) "
-        "plain, .gz, .xz or .zst, or Parquet. status OUT or verify OUT instead look at what is there",
+        help="files, folders, patterns in quotes, or URLs of these (extra: remote): text, CoNLL-U, JSON lines "
+        "(.jsonl), plain, .gz, .xz or .zst, or Parquet. status OUT or verify OUT instead look at what is there",
     )
     parser.add_argument("-o", "--output", metavar="OUT", help="folder to write to, or the URL of one (extra: remote)")
     parser.add_argument(
@@ -72,21 +72,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="model: a file made by train, or the name of an installed one (default: the bundled English one)",
     )
     parser.add_argument(
-        "--processes", "-j", type=int, metavar="N", help="how many parse side by side (default: one a core)"
+        "--processes", "-j", type=int, metavar="N", help="how many parse side by side (default: one per core)"
     )
     parser.add_argument(
         "--task",
         metavar="I/N",
         default="1/1",
-        help="do the I-th of N shares of the work, for job arrays; any order, any machine, and any of them again",
+        help="do the I-th of N shares of the work, for job arrays; shares may be done in any order, on any machine, "
+        "and repeated",
     )
     add_dask(parser, "it")
     parser.add_argument(
         "--format",
         choices=ENDINGS,
         default="conllu",
-        help="conllu (default); json: a sentence a line, of JSON lines a document a line, with its other fields; "
-        "parquet: a table with one row a sentence, or parquet-words: one a word (extra: parquet)",
+        help="conllu (default); json: one sentence per line or, from JSON lines, one document per line, with its other "
+        "fields; parquet: a table with one row per sentence, or parquet-words: one per word (extra: parquet)",
     )
     parser.add_argument(
         "--compress", choices=[ending[1:] for ending in MAGIC], help="compress the outputs (default: plain)"
@@ -96,12 +97,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("skip", "replace", "stop"),
         default="skip",
         help="at a malformed sentence or document, or bytes of text that cannot be decoded: skip it (default); replace "
-        "such bytes by U+FFFD; or stop, giving up the file. The run goes on in any case",
+        "such bytes with U+FFFD; or stop, giving up on the file. The run goes on in any case",
     )
     parser.add_argument(
-        "--text-field", default="text", metavar="NAME", help="of JSON lines and Parquet (default: text)"
+        "--text-field",
+        default="text",
+        metavar="NAME",
+        help="field of the text in JSON lines and Parquet (default: text)",
     )
-    parser.add_argument("--id-field", default="id", metavar="NAME", help="of JSON lines and Parquet (default: id)")
+    parser.add_argument(
+        "--id-field",
+        default="id",
+        metavar="NAME",
+        help="field of the identifier in JSON lines and Parquet (default: id)",
+    )
     parser.add_argument(
         "--part-size", type=int, default=32, metavar="MB", help="cut files that are larger than this (default 32)"
     )

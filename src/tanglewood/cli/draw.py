@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--all",
         action="store_true",
         help="all sentences of the file: in one output (tree, html and tikz) or, if OUT is a folder or ends in /, each "
-        "in a file of its own there, called by its sent_id (svg, unless --format says otherwise)",
+        "in a file of its own there, named after its sent_id (svg, unless --format says otherwise)",
     )
     parser.add_argument("--compare", metavar="OTHER", help="file with a second analysis of the same sentence")
     add_writing(parser, DRAWINGS, "what OUT ends in, or tree")

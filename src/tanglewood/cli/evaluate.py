@@ -4,8 +4,8 @@ Where all files have the same words, there are also bootstrap intervals and McNe
 Where the words differ, as after parsing raw text, they are aligned by characters, and the scores are those of the CoNLL
 2018 shared task, from tokens and sentences to LAS, MLAS and BLEX; the text must be the same, apart from spaces.
 With --agreement, the two files are those of two annotators, and what is counted is how far they agree, with Cohen's
-kappa. With --calibration, it also says how well the confidence that parse --confidence wrote fits the heads that are
-right.
+kappa. With --calibration, it also says how well the confidence that parse --confidence wrote agrees with the share
+of heads that are right.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ TESTED = {"las": "LAS", "uas": "UAS", "exact_match": "exact match"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("gold", metavar="GOLD", help="CoNLL-U or CoNLL-X, plain, .gz or .xz; - is stdin")
+    parser.add_argument("gold", metavar="GOLD", help="CoNLL-U or CoNLL-X, plain, .gz, .xz or .zst; - is stdin")
     parser.add_argument(
         "systems", nargs="+", metavar="SYSTEM", help="the same text with the words and trees of a system"
     )
@@ -106,13 +106,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--calibration",
         action="store_true",
-        help="how well Confidence= in MISC, which parse --confidence writes, fits the heads that are right",
+        help="how well Confidence= in MISC, which parse --confidence writes, agrees with the share of heads that are "
+        "right",
     )
     parser.add_argument(
         "--agreement",
         action="store_true",
-        help="of two annotators: agreement and Cohen's kappa of heads, labels and tags, and by label; sentences are "
-        "matched by sent_id, and those that one has left out are named",
+        help="for the files of two annotators: agreement and Cohen's kappa of heads, labels and tags, and by label; "
+        "sentences are matched by sent_id, and those that one has left out are named",
     )
     parser.add_argument("--plot", metavar="OUT", help="draw the calibration to OUT (.svg, or .png with the extra png)")
     parser.add_argument(

@@ -74,7 +74,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_processes(
         parser,
         "parse with N processes (default 1), each with its share of the sentences: the same output, in order; "
-        "with 1 each sentence from a pipe is answered at once, of text each paragraph or, with --sentences lines, line",
+        "with 1, each sentence from a pipe is answered at once; of text, each paragraph or, with --sentences lines, "
+        "each line",
     )
 
 

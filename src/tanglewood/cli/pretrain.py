@@ -27,7 +27,7 @@ EXAMPLES = """\
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "files", nargs="+", metavar="TEXT", help="text or treebank, plain, .gz or .xz; - is standard input"
+        "files", nargs="+", metavar="TEXT", help="text or treebank, plain, .gz, .xz or .zst; - is standard input"
     )
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="file to write, such as english.pre.tw")
     parser.add_argument(

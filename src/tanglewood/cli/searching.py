@@ -24,7 +24,8 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         "--contextual",
         default="",
         metavar="FILE",
-        help="vectors of a large encoder, from tanglewood embed, or the encoder, for models that have learnt from some",
+        help="vectors of a large encoder, from tanglewood embed, or the encoder itself, for models that have learnt "
+        "from one",
     )
     parser.add_argument(
         "--tag", action="store_true", help="fill in lemmas, tags and features where a sentence has none"
@@ -39,15 +40,16 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--keep-heads",
         action="store_true",
-        help='keep heads and labels that words have, and fill in those that are "_"; by searches over arcs only',
+        help='keep heads and labels that words have, and fill in those that are "_"; only with searches over arcs',
     )
     parser.add_argument(
         "--search",
         choices=(*MOVE_SEARCHES, *CHART_SEARCHES, *JOINT_SEARCHES, *SEARCHES),
-        help=search_help() + ". Models that score moves alone take the first two, those of the "
-        "triples learner the third, too, graph-based ones those from exact "
-        "to eisner or, if they score siblings, the last two, and networks all but these that their system has "
-        "(default: vote; for graph-based models as in training; by moves alone beam with a pipeline, else greedy)",
+        help=search_help() + ". Models that score moves alone take the first two, and those of the "
+        "triples learner also the third; graph-based models take those from exact "
+        "to eisner or, if they score siblings, the last two; networks take all but the third and the "
+        "last two, as far as their system has them (default: vote; for graph-based models as in training; by moves "
+        "alone beam with a pipeline, else greedy)",
     )
     parser.add_argument(
         "--accurate", action="store_true", help="take a beam of 8 where there can be one: usually better trees, slower"
@@ -75,14 +77,14 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=0,
         metavar="N",
-        help="in sentences longer than N follow moves alone or, graph-based, take the best of all trees",
+        help="in sentences longer than N follow moves alone or, if graph-based, take the best of all trees",
     )
     parser.add_argument(
         "--max-memory",
         type=int,
         metavar="MB",
         help=f"likewise where the search needs more megabytes than this (default {MOST_MEMORY >> 20}); "
-        "graph-based: if even the best of all trees needs more, the sentence is an error",
+        "if a graph-based model needs more even for the best of all trees, the sentence is an error",
     )
     parser.add_argument(
         "--show-search",

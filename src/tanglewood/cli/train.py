@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         "learn N of a pipeline's taggers, or N teachers, at a time, and parse the dev set with N threads (default 1)",
     )
-    add_dask(parser, "the teachers of --distil")
+    add_dask(parser, "the training of teachers for --distil")
     add_choices(parser)
 
 
@@ -92,12 +92,17 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
         "--single-root", action="store_const", const=True, help="one word depends on 0 (default: as in the data)"
     )
     root.add_argument(
-        "--several-roots", dest="single_root", action="store_const", const=False, help="any number of words may"
+        "--several-roots",
+        dest="single_root",
+        action="store_const",
+        const=False,
+        help="any number of words may depend on 0",
     )
     parser.add_argument(
         "--learner",
         choices=tuple(LEARNERS),
-        help="network (default), linear, arcs (default with --search), or svm and liblinear (docs/svm.md)",
+        help="network (default), linear, arcs (default with --search), triples (docs/exact-moves.md), or svm and "
+        "liblinear (docs/svm.md)",
     )
     parser.add_argument(
         "--search",
@@ -132,10 +137,10 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
         help="word vectors for the network, which stay as they are: word2vec, fastText or floret (docs/training.md)",
     )
     parser.add_argument(
-        "--vectors-rows", type=int, metavar="N", help="most vectors to keep (default 50,000; the data's words first)"
+        "--vectors-rows", type=int, metavar="N", help="keep at most N vectors (default 50,000; the data's words first)"
     )
     parser.add_argument(
-        "--vectors-width", type=int, metavar="N", help="numbers to reduce each to (default 64; 0: as in the file)"
+        "--vectors-width", type=int, metavar="N", help="reduce each to N numbers (default 64; 0: as in the file)"
     )
     parser.add_argument(
         "--from",
@@ -160,7 +165,7 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
         "--config", metavar="FILE", help="TOML file with any of these choices and the learner's settings"
     )
     parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="set one of them, over --config"
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="set one of these, overriding --config"
     )
     add_system_options(parser)
 

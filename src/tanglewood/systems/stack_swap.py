@@ -315,7 +315,7 @@ class StackSwapPlanar(Planar):
     """SHIFT, LEFT-ARC, RIGHT-ARC and REDUCE of planar, and SWAP on the two topmost nodes of the stack."""
 
     name = "stack-swap-planar"
-    covers = "those of planar and more, by exchanging the two topmost nodes of the stack"
+    covers = "the trees of planar and more, by exchanging the two topmost nodes of the stack"
     projective = False
     paper = "Titov et al. 2009, for trees"
     oracles: ClassVar[dict[str, type]] = {"static": PlanarOracle}
