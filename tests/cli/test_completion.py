@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+import time
 
 import pytest
 
@@ -26,13 +28,14 @@ def completed(script, *words):
     ask = f"COMP_WORDS=({given}); COMP_CWORD={len(words) - 1}; _tanglewood; printf '%s\\n' \"${{COMPREPLY[@]}}\""
     done = subprocess.run(["bash", "-c", f"{script}\n{ask}"], capture_output=True, text=True, check=True)
     assert done.stderr == ""
-    return done.stdout.split()
+    return done.stdout.splitlines()
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
 def test_bash_completes_commands_options_values_and_files(script, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "train.conllu").touch()
+    (tmp_path / "two words.conllu").touch()
     bash = script("bash")
     assert completed(bash, "tanglewood", "") == list(COMMANDS)
     assert completed(bash, "tanglewood", "co") == ["corpus", "coverage", "convert", "completion"]
@@ -40,9 +43,65 @@ def test_bash_completes_commands_options_values_and_files(script, tmp_path, monk
     assert completed(bash, "tanglewood", "train", "--learner", "li") == ["linear", "liblinear"]
     assert completed(bash, "tanglewood", "train", "train.conllu", "--system", "") == list(SYSTEMS)
     assert completed(bash, "tanglewood", "parse", "tr") == ["train.conllu"]
+    assert completed(bash, "tanglewood", "parse", "tw") == ["two words.conllu"]
     assert completed(bash, "tanglewood", "reproduce", "niv") == ["nivre2009", "nivre2007"]
     assert "--treebank" in completed(bash, "tanglewood", "reproduce", "nivre2009", "--")
     assert completed(bash, "tanglewood", "completion", "f") == ["fish"]
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="there is no zsh")
+def test_zsh_completes_what_is_typed_at_its_prompt(script, tmp_path):
+    (tmp_path / "train.conllu").touch()
+    (tmp_path / "two words.conllu").touch()
+    (tmp_path / "script").write_text(script("zsh"))
+    typed = {
+        "tanglewood dra": "tanglewood draw",
+        "tanglewood train --ep": "tanglewood train --epochs",
+        "tanglewood train train.conllu --search ei": "tanglewood train train.conllu --search eisner",
+        "tanglewood parse tr": "tanglewood parse train.conllu",
+        "tanglewood parse tw": "tanglewood parse two\\ words.conllu",
+        "tanglewood reproduce nivre2009 --treeb": "tanglewood reproduce nivre2009 --treebank",
+    }
+    assert completed_at_a_prompt(tmp_path, list(typed)) == list(typed.values())
+
+
+def completed_at_a_prompt(folder, lines):
+    """What zsh makes of each line after a press of TAB; it runs in a terminal, since elsewhere it completes nothing."""
+    import pty
+
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(folder)
+        os.environ |= {"HOME": str(folder), "ZDOTDIR": str(folder), "TERM": "dumb"}
+        os.execlp("zsh", "zsh", "-f", "-i")
+    seen = []
+    try:
+        # A key that writes down the line as it is, and begins another.
+        keep = "keep() { print -r -- $BUFFER > line.new; mv line.new line; BUFFER= }; zle -N keep; bindkey '^O' keep"
+        os.write(terminal, f"source ./script; {keep}; print > ready\n".encode())
+        wait_for(folder / "ready", terminal)
+        for line in lines:
+            (folder / "line").unlink(missing_ok=True)
+            os.write(terminal, f"{line}\t\x0f".encode())
+            seen.append(wait_for(folder / "line", terminal).rstrip())
+    finally:
+        os.close(terminal)  # which hangs up on zsh
+        os.waitpid(pid, 0)
+    return seen
+
+
+def wait_for(file, terminal):
+    """The contents of a file as soon as it is there; until then, what the terminal shows is read."""
+    os.set_blocking(terminal, False)
+    shown = b""
+    for _ in range(600):
+        try:
+            shown += os.read(terminal, 1 << 16)
+        except BlockingIOError:
+            time.sleep(0.05)
+        if file.exists():
+            return file.read_text()
+    raise AssertionError(f"zsh is stuck: {shown!r}")
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])

@@ -22,11 +22,12 @@ NAME_SYSTEMS = ("system", "not_covered_by")  # options whose parser takes any na
 LONGEST_HELP = 80  # that fish shows beside an option
 
 # Words after an option that takes one of some values are those values; other words are options or files. A command such
-# as reproduce has commands of its own, so what was typed is looked up from its longest beginning to its shortest.
+# as reproduce has commands of its own, so what was typed is looked up from its longest beginning to its shortest. Names
+# of files may have spaces in them, so that only ends of lines divide them. The $((...)) is for zsh.
 BASH = """\
 _tanglewood() {{
     local cur="${{COMP_WORDS[COMP_CWORD]}}" prev="${{COMP_WORDS[COMP_CWORD-1]}}" path="" word
-    for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
+    for word in "${{COMP_WORDS[@]:1:$((COMP_CWORD-1))}}"; do
         case "$path $word" in
             {paths}) path="$path $word" ;;
         esac
@@ -44,6 +45,7 @@ _tanglewood() {{
         COMPREPLY=($(compgen -W "$options" -- "$cur"))
     else
         COMPREPLY=($(compgen -W "$words" -- "$cur"))
+        local IFS=$'\n'
         [ -n "$path" ] && COMPREPLY+=($(compgen -f -- "$cur"))
     fi
 }}
