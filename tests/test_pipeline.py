@@ -16,8 +16,9 @@ from exhaustive import COMPILED
 from tanglewood import pipeline as pipeline_module
 from tanglewood.errors import ArgumentError, ConfigError, FormatError, ModelError
 from tanglewood.options import ParseOptions
+from tanglewood.packages.installed import bundled_model
 from tanglewood.parser import Parser
-from tanglewood.pipeline import Pipeline, bundled_model
+from tanglewood.pipeline import Pipeline
 from tanglewood.text import batches
 from tanglewood.text.raw import gold_text
 from tanglewood.training.config import Config

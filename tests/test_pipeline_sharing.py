@@ -12,7 +12,8 @@ import pytest
 import tanglewood as tw
 from tanglewood import pipeline as pipeline_module
 from tanglewood.errors import ModelError
-from tanglewood.pipeline import Pipeline, bundled_model
+from tanglewood.packages.installed import bundled_model
+from tanglewood.pipeline import Pipeline
 from tanglewood.run.corpus import Corpus
 from toy_pipeline import TEXT, TEXTS, blocks
 

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from importlib.resources import as_file, files
+from importlib.resources import as_file
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Unpack, overload
 
@@ -18,7 +18,7 @@ from tanglewood.errors import ArgumentError, ConfigError, ModelError, given
 from tanglewood.ml.lexicon import without_lexicon
 from tanglewood.ml.threads import keep_one_matrix_thread
 from tanglewood.options import OptionsByName, ParseOptions, chosen
-from tanglewood.packages.installed import model_file
+from tanglewood.packages.installed import is_bundled, model_file
 from tanglewood.parser import Parser, naming_model
 from tanglewood.run.processes import checked, in_order
 from tanglewood.store import Contents, Origin, dump_model, parse_model, part_of, read_model, save_model
@@ -45,7 +45,6 @@ from tanglewood.treebank.tree import Tree
 from tanglewood.worker import Worker
 
 TOKENIZER, TAGGER = "tokenizer/", "tagger/"  # prefixes of the names of their arrays
-BUNDLED = "english-ewt.tw"
 MOST_IDLE = min(8, os.cpu_count() or 1)  # most workers that are kept for the next call with the same options
 MOST_KINDS = 4  # most different options that workers are kept for
 RENAMED = {
@@ -380,11 +379,12 @@ class Pipeline:
 
         Nothing in the file is executed.
         """
-        if path is not None and path != BUNDLED.removesuffix(".tw"):
-            return cls._of(read_model(model_file(path)))
-        with as_file(bundled_model()) as file:
+        source = model_file(path)
+        with as_file(source) as file:
             contents = read_model(file)
-        return cls._of(contents._replace(origin=Origin(BUNDLED, None, contents.checksum)))
+        if is_bundled(path):
+            contents = contents._replace(origin=Origin(source.name, None, contents.checksum))
+        return cls._of(contents)
 
     @classmethod
     def _of(cls, contents: Contents) -> Pipeline:
@@ -435,11 +435,6 @@ def load(path: str | Path | None = None) -> Pipeline:
     Nothing in the file is executed.
     """
     return Pipeline.load(path)
-
-
-def bundled_model() -> Any:  # noqa: ANN401 - a Traversable
-    """Return the model file that comes with tanglewood."""
-    return files("tanglewood") / "models" / BUNDLED
 
 
 def _shared(work: Callable[[Share], Result], items: Iterable[Share], processes: int) -> Generator[Result]:

@@ -18,6 +18,9 @@ from tanglewood.cli import main
 from tanglewood.errors import ConfigError, ModelError
 from tanglewood.packages.installed import find_installed, installed_models
 from tanglewood.packages.wheel import card_of, command_of, write_wheel
+from tanglewood.training.config import Config
+from tanglewood.training.loop import Training
+from tanglewood.training.student import Taught
 from toy import small_network, toy_sentences, toy_text, train_parser
 
 WHEEL = "tanglewood_model_toy_words-1.2-py3-none-any.whl"
@@ -98,8 +101,44 @@ def test_models_are_listed_with_language_licence_size_and_scores(site, capsys):
     assert "CC0-1.0" in out
 
 
-def test_the_bundled_model_has_a_name_too():
+@pytest.mark.parametrize("name", ["english-ewt", "bundled"])
+def test_the_bundled_model_has_names_too(name, capsys):
+    assert tw.load(name).checksum == tw.load().checksum
+    assert main(["info", name]) == 0
+    assert "pipeline: takes raw text" in capsys.readouterr().out
+    assert main(["parse", "-m", name, "Rain falls."]) == 0
+    (teacher,) = Taught.named_in(Config(distil_from=name)).teachers
+    assert teacher.parser.description["learner"] == "network"
+    stacked = Training(Config(search="mst", stacked=name), toy_sentences(2)).stacked
+    assert stacked is not None
+    assert stacked.description == tw.load().description
+
+
+def test_a_folder_is_not_in_the_way_of_a_model_of_its_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "english-ewt").mkdir()
     assert tw.load("english-ewt").checksum == tw.load().checksum
+    (tmp_path / "nothing").mkdir()
+    with pytest.raises(ModelError, match="nothing: a folder, not a tanglewood model"):
+        tw.load("nothing")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"search": "mst", "stacked": "toy-words", "folds": 2},
+        {"distil_from": "toy-words", "favour_rare": 0.0},
+        {"begin_from": "toy-words"},
+    ],
+)
+@pytest.mark.usefixtures("site", "small_training")
+def test_training_takes_installed_models_by_name_as_it_takes_their_files(more):
+    def trained(model):
+        given = {name: model if value == "toy-words" else value for name, value in more.items()}
+        return tw.train(toy_sentences(6), epochs=1, **given).parser.model.arrays()
+
+    by_name, by_file = trained("toy-words"), trained("toy.tw")
+    assert {name: bytes(array) for name, array in by_name.items()} == {n: bytes(a) for n, a in by_file.items()}
 
 
 def test_a_name_that_nothing_has_and_a_broken_package_are_errors(site, capsys):

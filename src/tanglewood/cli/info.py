@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from dataclasses import asdict
+from importlib.resources import as_file
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     from tanglewood.systems import SYSTEMS
 
     if args.model:
-        return _describe(None if args.model == "bundled" else args.model, as_json=args.json)
+        return _describe(args.model, as_json=args.json)
     extras = {extra: find_spec(module) is not None for extra, (module, _) in EXTRAS.items()}
     if args.json:
         systems = {name: _facts(system) for name, system in SYSTEMS.items()}
@@ -94,13 +95,15 @@ def _facts(system: type[TransitionSystem]) -> dict[str, Any]:
     }
 
 
-def _describe(model: str | None, *, as_json: bool) -> int:
+def _describe(model: str, *, as_json: bool) -> int:
     """Print what a model was made from."""
     from tanglewood.packages.installed import model_file
     from tanglewood.pipeline import load
     from tanglewood.store import load_model
 
-    if model is not None and "pretrained" in (settings := load_model(model_file(model))[1]):
+    with as_file(model_file(model)) as file:
+        _, settings = load_model(file)
+    if "pretrained" in settings:
         return _describe_encoder(settings["pretrained"], as_json=as_json)
     pipeline = load(model)
     learnt = pipeline.parser.model

@@ -20,9 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print a table or JSON."""
-    from tanglewood.packages.installed import installed_models
+    from tanglewood.packages.installed import bundled_model, installed_models
     from tanglewood.packages.wheel import bundled_card
-    from tanglewood.pipeline import bundled_model
 
     bundled = bundled_model()
     rows: list[dict[str, Any]] = [{**bundled_card(), "size": len(bundled.read_bytes()), "file": str(bundled)}]

@@ -49,7 +49,12 @@ LIMITS = {  # field of Limits -> (metavar, help)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "-m", "--model", nargs="+", default=[], metavar="MODEL", help="model files (default: the bundled English one)"
+        "-m",
+        "--model",
+        nargs="+",
+        default=[],
+        metavar="MODEL",
+        help="models: files, or names of installed ones (default: the bundled English one)",
     )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1: this machine)")
     parser.add_argument("--port", type=int, default=8000, help="port to listen on (default 8000; 0: any free one)")

@@ -1,4 +1,7 @@
-"""Models that are installed as packages, found by their names; nothing of a package is imported to find it."""
+"""What a model is called: a file, one that is installed as a package, or the one that comes with tanglewood.
+
+Nothing of a package is imported to find its model.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +21,8 @@ from tanglewood.errors import ModelError
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")  # of a model
 GROUP = "tanglewood.models"  # of entry points: NAME = "module:FILE"
 CARD = "model.json"  # beside the model file: what it is
+BUNDLED = "english-ewt"  # the model that comes with tanglewood
+OWN = (BUNDLED, "bundled")  # its names
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +57,30 @@ def find_installed(name: str) -> Path | None:
     return None
 
 
-def model_file(given: str | Path) -> str | Path:
-    """Return what was given, if it is a file or looks like one, else the file of the installed model of that name."""
-    if not isinstance(given, str) or not NAME.fullmatch(given) or os.path.exists(given):  # noqa: PTH110
-        return given
+def bundled_model() -> Any:  # noqa: ANN401 - a Traversable
+    """Return the model file that comes with tanglewood."""
+    return files("tanglewood") / "models" / f"{BUNDLED}.tw"
+
+
+def is_bundled(given: str | Path | None) -> bool:
+    """Tell whether the model that comes with tanglewood is meant: by its name, unless a file has that, or by none."""
+    return given is None or (given in OWN and not os.path.isfile(given))  # noqa: PTH113
+
+
+def model_file(given: str | Path | None) -> Any:  # noqa: ANN401 - a Path or Traversable
+    """Return the file of a model, as it may be named wherever one is expected.
+
+    That is a file or what looks like one, else the name of an installed model, or of the one that comes with
+    tanglewood, which is also meant if none is named.
+    """
+    if given is None or is_bundled(given):
+        return bundled_model()
+    if not isinstance(given, str) or not NAME.fullmatch(given) or os.path.isfile(given):  # noqa: PTH113
+        return Path(given)
     found = find_installed(given)
     if found is None:
+        if os.path.exists(given):  # noqa: PTH110 - a folder, which has an error of its own
+            return Path(given)
         told = (
             "there is no such file, and no installed model of that name; tanglewood models lists those that there are"
         )

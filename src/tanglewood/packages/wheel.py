@@ -18,8 +18,8 @@ from typing import Any
 from tanglewood import __version__
 from tanglewood.errors import ConfigError
 from tanglewood.files import writing
-from tanglewood.packages.installed import CARD, GROUP, NAME
-from tanglewood.pipeline import BUNDLED, Pipeline, load
+from tanglewood.packages.installed import BUNDLED, CARD, GROUP, NAME
+from tanglewood.pipeline import Pipeline, load
 
 VERSION = re.compile(r"[0-9]+(\.[0-9]+){0,3}((a|b|rc)[0-9]+)?(\.post[0-9]+)?")
 WHEN = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip file can hold, so that the same model gives the same bytes
@@ -52,7 +52,7 @@ def bundled_card() -> dict[str, Any]:
     """Return the same for the model that comes with tanglewood."""
     return card_of(
         load(),
-        name=BUNDLED.removesuffix(".tw"),
+        name=BUNDLED,
         version=__version__,
         language="en",
         licence="CC-BY-SA-4.0",

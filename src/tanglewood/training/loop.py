@@ -22,7 +22,9 @@ from tanglewood.learners.tag_candidates import Tagging, tags_to_give
 from tanglewood.measure.scores import evaluate
 from tanglewood.ml.words import OPTIONAL, Columns, words_of
 from tanglewood.options import ParseOptions
+from tanglewood.packages.installed import model_file
 from tanglewood.parser import Parser, naming_model
+from tanglewood.pipeline import load
 from tanglewood.searches import stacked_tree, stacked_trees
 from tanglewood.store import load_model, part_of, save_model
 from tanglewood.systems import make_system
@@ -130,7 +132,7 @@ class Training:
     @cached_property
     def stacked(self) -> Parser | None:
         """The parser whose trees the learner looks at, if there is one."""
-        return Parser.load(self.config.stacked) if self.config.stacked else None
+        return load(self.config.stacked).parser if self.config.stacked else None
 
     @cached_property
     def lesson(self) -> Lesson:
@@ -227,7 +229,7 @@ class Training:
             "train_words": sum(map(len, self.train)),
             "train_sha256": _fingerprint(self.train),
             "dev_sha256": _fingerprint(self.dev),
-            "stacked_sha256": hashlib.sha256(Path(stacked).read_bytes()).hexdigest() if stacked else "",
+            "stacked_sha256": hashlib.sha256(model_file(stacked).read_bytes()).hexdigest() if stacked else "",
         }
         if self.knowledge is not None:
             source = next((name for name in ("pretrained", "begin_from") if getattr(self.config, name)), "vectors")

@@ -97,7 +97,7 @@ class Pretraining:
         self.seed = seed
         self.resume = resume
         self.warn = warn
-        pipeline = None if tokenizer is None else load(None if str(tokenizer) == "bundled" else tokenizer)
+        pipeline = None if tokenizer is None else load(tokenizer)
         if pipeline is not None and pipeline.tokenizer is None:
             raise ConfigError(f"{tokenizer}: the model has no tokenizer; it should be one of train --pipeline")
         text = read_texts(self.files, None if pipeline is None else pipeline.tokenizer, MOST_WORDS)

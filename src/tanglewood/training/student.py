@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tanglewood.core.actions import Actions
@@ -14,6 +13,7 @@ from tanglewood.learners import student_class
 from tanglewood.learners.base import Example, Learner, StackedTree
 from tanglewood.learners.tag_candidates import Tagging
 from tanglewood.ml.words import words_of
+from tanglewood.packages.installed import model_file
 from tanglewood.parser import Parser, naming_model
 from tanglewood.searches import stacked_tree
 from tanglewood.store import parse_model
@@ -86,9 +86,11 @@ class Taught:
 
 
 def _bytes_of(path: str) -> bytes:
-    if Path(path).is_dir():
+    file = model_file(path)
+    if file.is_dir():
         raise ConfigError(f"{path}: a folder, not a tanglewood model")
-    return Path(path).read_bytes()
+    data: bytes = file.read_bytes()
+    return data
 
 
 def student_of(training: Training) -> Learner:
