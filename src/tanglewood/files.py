@@ -251,15 +251,28 @@ def writing(target: Source, *, packed: bool = True) -> Iterator[BinaryIO]:
             yield out
             out.flush()
             return
+        check_file_to_write(name)
         path = Path(target)
         if path.exists() and not path.is_file():
             with path.open("wb") as special:  # such as /dev/null, which must not be replaced
                 yield special
             return
-        check_folder_of(path)
         path = path.resolve()  # a link stays a link
         with _replacing(path) as raw, _compressed(raw, path.suffix if packed else "") as out:
             yield out
+
+
+def names_folder(target: str | os.PathLike[str]) -> bool:
+    """Tell whether this is the name of a folder: of one that is there, or with a slash at the end."""
+    return os.fspath(target).endswith(("/", os.sep)) or Path(target).is_dir()
+
+
+def check_file_to_write(target: str | os.PathLike[str], example: str = "NAME") -> None:
+    """Raise an error, which gives an example, if this names a folder, or a file in one that is not there."""
+    if names_folder(target):
+        told = f"this names a folder; it should be the name of a file, such as {Path(target) / example}"
+        raise IsADirectoryError(errno.EISDIR, told, os.fspath(target))
+    check_folder_of(target)
 
 
 def check_folder_of(target: str | os.PathLike[str]) -> None:
@@ -270,6 +283,13 @@ def check_folder_of(target: str | os.PathLike[str]) -> None:
     if not folder.is_dir():
         what = f"{folder} is not a folder" if folder.exists() else f"there is no folder {folder}"
         raise FileNotFoundError(errno.ENOENT, f"{what}; it should be made first", os.fspath(target))
+
+
+def check_folder(target: str | os.PathLike[str]) -> None:
+    """Raise an error if a folder is to be written to, or made, where there is a file, or in one that is not there."""
+    if Path(target).exists() and not Path(target).is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "this is a file, not a folder", os.fspath(target))
+    check_folder_of(target)
 
 
 @contextmanager

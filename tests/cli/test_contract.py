@@ -216,11 +216,16 @@ def test_a_full_disk_is_named(command, capfd):
 
 
 @pytest.mark.parametrize("command", ["train", "pretrain", "embed", *WRITERS])
-def test_an_output_that_is_a_folder_is_an_error(command, capfd):
-    kind = ["--format", "tree"] if command == "draw" else []
-    status, err = outcome(capfd, [*words(command), *kind, "-o", "folder"])
+@pytest.mark.parametrize("name", ["folder", "folder/", "fresh/"])
+def test_an_output_that_names_a_folder_is_told_what_to_name_before_the_input_is_read(command, name, capfd, monkeypatch):
+    for read in ("tanglewood.cli.common.Reading.sentences", "tanglewood.treebank.conllu.read_batches"):
+        if command != "pretrain":
+            monkeypatch.setattr(read, lambda *_, **__: pytest.fail("the input was read first"))
+    status, err = outcome(capfd, [*words(command), "-o", name])
     keeps_to_the_contract(status, err)
-    assert "folder" in err
+    assert " a folder" in err
+    assert f", such as {name.rstrip('/')}/" in err
+    assert not Path("fresh").exists()
 
 
 @pytest.mark.parametrize("command", ["train", "pretrain", "embed", *WRITERS])

@@ -2,6 +2,7 @@
 
 import io
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -125,6 +126,27 @@ def test_all_sentences_go_into_a_folder_each_in_a_file_of_its_own(capsys, treeba
     assert (tmp_path / "new" / "b.tex").exists()
     assert main(["draw", str(path), "--all", "--format", "svg", "-o", str(tmp_path / "svg")]) == 0
     assert len([*(tmp_path / "svg").iterdir()]) == 4
+
+
+def test_a_name_without_an_ending_is_a_folder_if_all_sentences_are_drawn(capsys, treebank, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["draw", str(treebank), "--all", "-o", "pics"]) == 0
+    assert sorted(one.name for one in Path("pics").iterdir()) == ["a.svg", "b.svg"]
+    assert main(["draw", str(treebank), "--all", "-o", "drawings", "--format", "tree"]) == 0
+    assert "Birds" in Path("drawings").read_text()
+    for name in ("drawings", "drawings/"):
+        assert main(["draw", str(treebank), "--all", "-o", name]) == 1
+        assert f"{name}: this is a file, not a folder" in capsys.readouterr().err
+    assert main(["draw", str(treebank), "--all", "-o", "none/pics/"]) == 1
+    assert "there is no folder none" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["pics", "pics/", "new/"])
+def test_a_folder_takes_all_sentences_not_one(capsys, treebank, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    Path("pics").mkdir()
+    assert main(["draw", str(treebank), "-o", name]) == 1
+    assert f"{name} is a folder: with --all each sentence gets a file of its own there" in capsys.readouterr().err
 
 
 def test_sentences_of_one_name_do_not_overwrite_each_other(treebank, tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from dataclasses import replace
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 from tanglewood.cli.common import Reading, add_choice, add_reading, add_text, choose_from
 from tanglewood.cli.writing import add_writing, chosen_format, chosen_look, warnings_told
 from tanglewood.errors import ConfigError, one_line
+from tanglewood.files import names_folder
 from tanglewood.show.formats import DRAWINGS, Format
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--all",
         action="store_true",
-        help="all sentences of the file: in one output (tree, html and tikz) or, if OUT is a folder or ends in /, each "
-        "in a file of its own there, named after its sent_id (svg, unless --format says otherwise)",
+        help="all sentences of the file: in one output (tree, html and tikz) or, if OUT is a folder, ends in / or has "
+        "no ending, each in a file of its own there, named after its sent_id (svg, unless --format says otherwise)",
     )
     parser.add_argument("--compare", metavar="OTHER", help="file with a second analysis of the same sentence")
     add_writing(parser, DRAWINGS, "what OUT ends in, or tree")
@@ -54,7 +54,12 @@ def run(args: argparse.Namespace) -> int:
     folder = _folder(args)
     if folder is not None and args.format is None:
         args.format = "svg"
-    format_ = chosen_format(args, DRAWINGS, "tree")
+    if folder is None and args.output != "-" and names_folder(args.output):
+        raise ConfigError(
+            f"{args.output} is a folder: with --all each sentence gets a file of its own there; otherwise -o should "
+            f"name a file, such as {Path(args.output) / 'NAME.svg'}"
+        )
+    format_ = chosen_format(args, DRAWINGS, "tree", apart=folder is not None)
     reading = Reading(args, texts=True)
     found = _chosen(args, reading, format_, apart=folder is not None)
     look = chosen_look(args, format_)
@@ -71,9 +76,11 @@ def run(args: argparse.Namespace) -> int:
 
 def _folder(args: argparse.Namespace) -> Path | None:
     """Return the folder that all sentences are to be drawn into, if OUT is meant as one."""
-    is_one = args.output.endswith(("/", os.sep)) or Path(args.output).is_dir()
-    pictures = args.format in DRAWINGS and DRAWINGS[args.format].one and not Path(args.output).suffix
-    return Path(args.output) if args.all and args.output != "-" and (is_one or pictures) else None
+    if not args.all or args.output == "-":
+        return None
+    pictures = args.format is None or DRAWINGS[args.format].one
+    is_one = names_folder(args.output) or (pictures and not Path(args.output).suffix)
+    return Path(args.output) if is_one else None
 
 
 def _write_apart(found: list[tuple[int, Sentence]], folder: Path, format_: Format, look: Look) -> None:

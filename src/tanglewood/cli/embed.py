@@ -35,9 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Compute and write."""
     from tanglewood.embedding import EncoderProcess, embedded, save_vectors
-    from tanglewood.training.session import check_output
+    from tanglewood.files import check_file_to_write
 
-    check_output(args.output)
+    check_file_to_write(args.output, "vectors.safetensors")
     reading = Reading(args)
     forms = (sentence.forms for file in args.files for sentence in reading.sentences(file, trees=False))
     with closing(forms):  # an error may come when the first file has just been opened

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from tanglewood.errors import ConfigError, one_line
-from tanglewood.files import check_folder_of
+from tanglewood.files import check_file_to_write, check_folder
 from tanglewood.show.formats import Format, Look, endings, format_of_name
 
 if TYPE_CHECKING:
@@ -49,15 +49,22 @@ def on_screen(args: argparse.Namespace) -> bool:
     return args.output == "-" and sys.stdout.isatty()
 
 
-def chosen_format(args: argparse.Namespace, among: Mapping[str, Format], default: str) -> Format:
-    """Return the format asked for, or the one that the output's name implies; raise an error if it cannot be used."""
+def chosen_format(
+    args: argparse.Namespace, among: Mapping[str, Format], default: str, *, apart: bool = False
+) -> Format:
+    """Return the format asked for, or the one that the output's name implies; raise an error if it cannot be used.
+
+    The output is a file or, if each sentence is written ``apart``, a folder.
+    """
     if args.format is not None:
         format_ = among[args.format]
     else:
         format_ = format_of_name(args.output, among, remedy=ANOTHER) or among[default]
     format_.check_width(args.width, "--width")
-    if args.output != "-":
-        check_folder_of(args.output)  # fail now, not after the work
+    if apart:  # fail now, not after the work
+        check_folder(args.output)
+    elif args.output != "-":
+        check_file_to_write(args.output, f"NAME{format_.endings[0]}")
     if format_.name == "png":
         from tanglewood.show.png import check_png
 

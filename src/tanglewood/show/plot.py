@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tanglewood.errors import ConfigError, MissingExtraError
-from tanglewood.files import check_folder_of, writing
+from tanglewood.files import check_file_to_write, writing
 from tanglewood.measure.running_time import fit_through_origin
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def check_plot(target: str) -> None:
     """Raise an error if a plot cannot be written to that file."""
     if Path(target).suffix not in FORMATS:
         raise ConfigError(f"cannot plot to {target}: the name should end in {', '.join(FORMATS)}")
-    check_folder_of(target)
+    check_file_to_write(target)
     if importlib.util.find_spec("matplotlib") is None:
         raise MissingExtraError("plots need matplotlib: pip install 'tanglewood[plot]'")
 

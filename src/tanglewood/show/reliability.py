@@ -11,7 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from tanglewood.errors import ConfigError, one_line
-from tanglewood.files import check_folder_of, writing
+from tanglewood.files import check_file_to_write, writing
 from tanglewood.show.formats import FORMATS, endings, format_of_name
 from tanglewood.show.layout import clean
 from tanglewood.show.scatter import GRID
@@ -48,7 +48,7 @@ def check_target(target: str) -> None:
     format_ = format_of_name(target, PICTURES)
     if format_ is None:
         raise ConfigError(f"cannot plot to {target}: the name should end in {endings(PICTURES)}")
-    check_folder_of(target)
+    check_file_to_write(target)
     if format_.name == "png":
         from tanglewood.show.png import check_png
 

@@ -14,7 +14,7 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 from tanglewood.errors import ArgumentError, ConfigError, ModelError, given
-from tanglewood.files import check_folder_of
+from tanglewood.files import check_file_to_write
 from tanglewood.measure.scores import evaluate
 from tanglewood.ml.threads import one_matrix_thread
 from tanglewood.pipeline import Pipeline
@@ -259,11 +259,8 @@ class Session:
 
 def check_output(output: str | Path | None) -> None:
     """Raise an error, before anything is learnt, if a model cannot be written there."""
-    if output is None:
-        return
-    check_folder_of(output)
-    if Path(output).is_dir():
-        raise ConfigError(f"{output} is a folder; the model needs the name of a file, such as {Path(output) / 'x.tw'}")
+    if output is not None:
+        check_file_to_write(output, "model.tw")
 
 
 def check_left(output: str | Path | None, *, resume: bool, restart: bool) -> None:
