@@ -137,7 +137,7 @@ def test_the_checkpoint_of_another_run_is_refused(tmp_path, other):
     run = training()
     next(run.run())
     run.save_checkpoint(tmp_path / "checkpoint")
-    with pytest.raises(ModelError, match=r"checkpoint: the checkpoint is of another training run"):
+    with pytest.raises(ModelError, match=r"checkpoint: the checkpoint is of another .*; --restart removes it"):
         training(**other).resume(tmp_path / "checkpoint")
 
 

@@ -111,7 +111,7 @@ def test_a_checkpoint_of_other_text_is_refused(text, tmp_path):
     going.close()
     with text.open("a") as file:
         file.write("wug wug\n")
-    with pytest.raises(ModelError, match="of another run"):
+    with pytest.raises(ModelError, match=r"of another run .*; --restart removes it"):
         run([text], out, resume=True)
 
 
@@ -128,11 +128,18 @@ def test_a_full_disk_costs_a_checkpoint_and_no_more(text, tmp_path, monkeypatch)
     assert out.read_bytes() == whole.read_bytes()
 
 
-def test_a_new_run_does_not_leave_the_checkpoint_of_an_old_one(text, tmp_path):
-    old = tmp_path / "x.tw.training"
+def test_what_an_interrupted_run_has_left_is_removed_only_if_asked(text, tmp_path, capsys):
+    out, old = tmp_path / "x.tw", tmp_path / "x.tw.training"
     old.write_bytes(b"old")
-    next(Pretraining([text], tmp_path / "x.tw", options=LanguageOptions(**SMALL)).run())
+    with pytest.raises(ConfigError, match="was interrupted: --resume goes on with it, --restart removes it"):
+        tw.pretrain(text, out)
+    assert main(["pretrain", str(text), "-o", str(out)]) == 1
+    assert "--restart removes it" in capsys.readouterr().err
+    assert old.read_bytes() == b"old"
+    next(Pretraining([text], out, options=LanguageOptions(**SMALL), restart=True).run())
     assert not old.exists()
+    with pytest.raises(ConfigError, match="choose one"):
+        tw.pretrain(text, out, resume=True, restart=True)
 
 
 @pytest.mark.parametrize(

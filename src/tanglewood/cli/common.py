@@ -118,6 +118,13 @@ def add_reproducible(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_restart(parser: argparse.ArgumentParser) -> None:
+    """Add --restart, beside a --resume."""
+    parser.add_argument(
+        "--restart", action="store_true", help="begin anew, and remove what an interrupted run has left there"
+    )
+
+
 def add_processes(parser: argparse.ArgumentParser, help_: str) -> None:
     """Add the number of processes."""
     parser.add_argument(

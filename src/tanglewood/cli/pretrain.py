@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tanglewood.cli.common import use_one_matrix_thread
+from tanglewood.cli.common import add_restart, use_one_matrix_thread
 from tanglewood.cli.guard import stop_of
 from tanglewood.errors import one_line
 
@@ -49,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resume", action="store_true", help="continue where an interrupted run stopped (FILE.training)"
     )
+    add_restart(parser)
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="set an option, such as rate=0.003"
     )
@@ -72,6 +73,7 @@ def run(args: argparse.Namespace) -> int:
         device=args.device,
         seed=args.seed,
         resume=args.resume,
+        restart=args.restart,
         warn=lambda text: print(f"warning: {one_line(text)}", file=sys.stderr),
     )
     print(session.in_words(), file=sys.stderr)

@@ -16,6 +16,7 @@ from tanglewood.cli.common import (
     add_dask,
     add_processes,
     add_reading,
+    add_restart,
     add_system_options,
     check_cluster,
     given_options,
@@ -62,9 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="continue where an interrupted run stopped (MODEL.training and MODEL.parts are kept until the end)",
     )
-    parser.add_argument(
-        "--restart", action="store_true", help="begin anew, and remove what an interrupted run has left there"
-    )
+    add_restart(parser)
     parser.add_argument(
         "--pipeline", action="store_true", help="learn everything from raw text to trees: tokens, tags and lemmas too"
     )

@@ -355,7 +355,9 @@ class Training:
         """Continue from a checkpoint of the same data and choices."""
         arrays, settings = load_model(path)
         if settings.get("checkpoint") != as_json(self.description):
-            raise ModelError(f"{path}: the checkpoint is of another training run (other data, options or seed)")
+            raise ModelError(
+                f"{path}: the checkpoint is of another training run (other data, options or seed); --restart removes it"
+            )
         with naming_model(str(path)):
             self._restore(arrays, settings)
 

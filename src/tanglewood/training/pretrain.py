@@ -25,7 +25,7 @@ from tanglewood.store import load_model, save_model
 from tanglewood.training.config import options_of
 from tanglewood.training.pretrained import save_knowledge
 from tanglewood.training.raw_text import read_texts
-from tanglewood.training.session import check_output
+from tanglewood.training.session import check_left, check_output
 
 REPORTS = 50  # how often progress is told
 CHECKPOINTS = 10  # how often what was learnt so far is written
@@ -73,7 +73,11 @@ class PretrainProgress:
 
 
 class Pretraining:
-    """A run from text to an encoder, which is saved as ``output``; until then it can go on from OUTPUT.training."""
+    """A run from text to an encoder, which is saved as ``output``.
+
+    Until then what is learnt is in OUTPUT.training, from where a run with ``resume`` goes on; one with ``restart``
+    removes it.
+    """
 
     def __init__(
         self,
@@ -85,9 +89,11 @@ class Pretraining:
         device: str = "cpu",
         seed: int = 1,
         resume: bool = False,
+        restart: bool = False,
         warn: Callable[[str], object] = warnings.warn,
     ) -> None:
         check_output(output)
+        check_left(output, resume=resume, restart=restart)
         if not isinstance(seed, int) or seed < 0:
             raise ConfigError(f"seed={seed!r}: it should be a whole number, 0 or more")
         self.files = [str(file) for file in files]
@@ -188,8 +194,8 @@ class Pretraining:
         arrays, kept = load_model(self._checkpoint)
         if kept.get("pretraining") != self.description:
             raise ModelError(
-                f"{self._checkpoint}: the checkpoint is of another run (other text, options or seed); without --resume "
-                "pretraining begins anew"
+                f"{self._checkpoint}: the checkpoint is of another run (other text, options or seed); "
+                "--restart removes it"
             )
         self._learner.restore(arrays, kept["learner"])
         place = kept["place"]
@@ -238,6 +244,7 @@ def pretrain(
     device: str = "cpu",
     seed: int = 1,
     resume: bool = False,
+    restart: bool = False,
     progress: Callable[[PretrainProgress], object] | bool = False,
     **settings: Any,  # noqa: ANN401 - of many types
 ) -> None:
@@ -245,7 +252,7 @@ def pretrain(
 
     Without a ``tokenizer`` (a model file, or "bundled") every line is a sentence, and spaces separate its words.
     ``settings`` are those of `LanguageOptions`, such as ``words=20_000_000``. ``progress`` is called with a record now
-    and then; True writes lines to standard error.
+    and then; True writes lines to standard error. What an interrupted run has left needs ``resume`` or ``restart``.
     """
     named = [files] if isinstance(files, str | Path) else list(files)
     with one_matrix_thread():
@@ -257,6 +264,7 @@ def pretrain(
             device=device,
             seed=seed,
             resume=resume,
+            restart=restart,
         )
         for record in run.run():
             if progress is True:
