@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tomllib
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -56,6 +59,20 @@ def test_batches_give_the_same_as_one_by_one(nlp):
     alone = [facts(nlp(text)) for text in TEXTS]
     assert alone == [facts(doc) for doc in nlp.pipe(TEXTS, batch_size=2)]
     assert any(len(found) > 3 for found in alone)
+
+
+def test_the_example_of_the_docs_runs_in_a_fresh_process():
+    if not entry_points(group="spacy_factories", name="tanglewood_parser"):
+        pytest.skip("tanglewood is not installed, so spaCy finds no entry points of it")
+    page = (Path(__file__).resolve().parents[2] / "docs" / "spacy.md").read_text(encoding="utf-8")
+    example = page.split("```py\n", 1)[1].split("```", 1)[0]
+    done = subprocess.run([sys.executable, "-c", example], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    *words, last = done.stdout.splitlines()
+    assert "know VERB " in done.stdout
+    assert "root know" in done.stdout
+    assert len(words) == 11
+    assert last == "['I know what you are looking for.', 'You do.']"
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from tanglewood.errors import LocatedError
+from tanglewood.errors import LocatedError, MissingExtraError
 from tanglewood.text.raw import ESCAPES, surface_tokens
 from tanglewood.treebank.doc import Doc
 from tanglewood.treebank.sentence import Sentence
@@ -44,7 +44,10 @@ class Row(NamedTuple):
 
 def to_spacy(source: Doc | Iterable[Sentence], vocab: Vocab) -> SpacyDoc:
     """Return a document of spaCy with the words, tags, features and trees of sentences."""
-    from spacy.tokens import Doc as SpacyDoc
+    try:
+        from spacy.tokens import Doc as SpacyDoc
+    except ModuleNotFoundError:
+        raise MissingExtraError("documents of spaCy need spaCy: pip install 'tanglewood[spacy]'") from None
 
     sentences = [*source]
     words: list[str] = []
