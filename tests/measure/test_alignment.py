@@ -316,12 +316,14 @@ def test_nothing_against_nothing_is_no_error():
         (
             text_of("a", "bc", "de"),
             text_of("a", "bc"),
-            "{g}:8, sent_id 3: the system side ends before 'd' in 'a bc de', at {s}:5, sent_id 2; both should have",
+            "{g}:8, sent_id 3: the system side ends before 'd' in 'a bc de', at {s}:5, sent_id 2; both should have "
+            "the same text, spaces aside; only gold has sentence 3: --agreement matches sentences by sent_id",
         ),
         (
             text_of("a b"),
             text_of("ab", "c"),
-            "{s}:5, sent_id 2: the gold side ends before 'c' in 'ab c', at {g}:3, sent_id 1",
+            "{s}:5, sent_id 2: the gold side ends before 'c' in 'ab c', at {g}:3, sent_id 1; both should have the same "
+            "text, spaces aside; only the system has sentence 2: --agreement matches sentences by sent_id",
         ),
         (text_of("a"), b"", "{g}:2, sent_id 1: the system side is empty; both should have the same text, spaces aside"),
     ],
@@ -334,6 +336,19 @@ def test_texts_that_differ_give_both_places_and_what_stands_there(tmp_path, gold
         with pytest.raises(FormatError) as error:
             evaluate(*sources)
         assert str(error.value).startswith(message.format(g=paths[0], s=paths[1]))
+
+
+@pytest.mark.parametrize("unnamed", [False, True])
+def test_a_sentence_that_one_side_lacks_is_named_if_sentences_have_names(unnamed):
+    first, second, third = text_of("a b", "c", "d e").split(b"# sent_id")[1:]
+    gold, system = (b"".join(b"# sent_id" + one for one in some) for some in ((first, second, third), (first, third)))
+    if unnamed:
+        gold = gold.replace(b"# sent_id = 3\n", b"")
+    for sources, side in (((gold, system), "gold"), ((system, gold), "the system")):
+        with pytest.raises(FormatError, match=r"'[cd]' in .* both should have the same text, spaces aside") as error:
+            evaluate(*map(BytesIO, sources))
+        hint = f"; only {side} has sentence 2: --agreement matches sentences by sent_id"
+        assert str(error.value).endswith("spaces aside" if unnamed else hint)
 
 
 def test_words_of_spaces_only_have_no_place_in_the_text():

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain, islice, pairwise, repeat
 from sys import intern
 
-from tanglewood.errors import FormatError
+from tanglewood.errors import FormatError, one_line
 from tanglewood.measure.conll2018 import Arcs, universal_features, universal_label
 from tanglewood.measure.sources import Source
 from tanglewood.treebank import measures
@@ -25,6 +25,7 @@ from tanglewood.treebank.sentence import FEATS, FORM, LEMMA, UPOS, XPOS, Sentenc
 SPACES = " \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"  # Zs
 SPACE = re.compile(f"[{SPACES}]")
 BEYOND = 2**31 - 1  # past the last character
+LONGEST_ID = 100  # of a sentence, in a message
 NEARBY = 4  # tokens shown on either side of a difference
 
 
@@ -220,13 +221,25 @@ def _text_error(gold: Side, system: Side) -> FormatError:
     pairs = zip(gold.characters, system.characters, strict=False)
     end = min(len(gold.characters), len(system.characters))
     place = next((i for i, (one, other) in enumerate(pairs) if one != other), end)
-    should = "both should have the same text, spaces aside"
+    should = f"both should have the same text, spaces aside{_missing(gold, system)}"
     if place < end:
         there = f"{_shown(gold, place)} in gold at {place_of(*_location(gold, place))}"
         return _error(f"{_shown(system, place)} here, but {there}; {should}", *_location(system, place))
     longer, shorter, name = (gold, system, "system") if len(system.characters) == end else (system, gold, "gold")
     ended = f"ends before {_shown(longer, place)}, at {place_of(*_location(shorter, end - 1))}" if end else "is empty"
     return _error(f"the {name} side {ended}; {should}", *_location(longer, place))
+
+
+def _missing(gold: Side, system: Side) -> str:
+    """Say which sentence is the first that one side lacks, if most of them have the same sent_id on both sides."""
+    names = [[sentence.sent_id for sentence in side.sentences] for side in (gold, system)]
+    known = [set(own) for own in names]
+    if any(None in own for own in known) or 2 * len(known[0] & known[1]) <= min(map(len, known)):
+        return ""
+    for side, own, others in (("gold", names[0], known[1]), ("the system", names[1], known[0])):
+        if name := next((name for name in own if name not in others), None):
+            return f"; only {side} has sentence {one_line(name, LONGEST_ID)}: --agreement matches sentences by sent_id"
+    return ""
 
 
 def _location(side: Side, place: int) -> tuple[Sentence, int]:
