@@ -235,6 +235,21 @@ def test_a_plot_in_a_folder_that_is_not_there_names_the_folder_before_the_work(c
         assert "none/x.svg: there is no folder none; it should be made first" in capsys.readouterr().err
 
 
+def test_words_that_a_command_does_not_know_point_to_its_own_help(capsys):
+    with pytest.raises(SystemExit):
+        main(["coverage", FIGURE_1, "--list-uncovered", "planar", "--nothing"])
+    assert capsys.readouterr().err == (
+        "tanglewood coverage: unrecognized arguments: planar --nothing; tanglewood coverage --help shows what can be "
+        "given\n"
+    )
+
+
+@pytest.mark.parametrize("number", ["0", "-1"])
+def test_stats_worst_needs_a_number_of_sentences(capsys, number):
+    assert main(["stats", FIGURE_1, "--worst", number]) == 1
+    assert f"--worst {number}: it should be 1 or more" in capsys.readouterr().err
+
+
 def test_coverage_lists_what_a_system_does_not_derive(capsys):
     (row,) = run_json(capsys, "coverage", FIGURE_1, "--system", "attardi", "swap", "planar", "--list-uncovered")
     (missing,) = row["uncovered"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tanglewood.cli.common import Reading, add_json, add_reading, add_text, percent, print_json, print_table
 from tanglewood.cli.inputs import shown_name, shown_text
+from tanglewood.errors import ConfigError
 
 if TYPE_CHECKING:
     import argparse
@@ -30,7 +31,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--worst",
         type=int,
-        default=0,
         metavar="N",
         help="list the N sentences of a file with the most crossings, and their text",
     )
@@ -40,10 +40,12 @@ def run(args: argparse.Namespace) -> int:
     """Count, and print a table or JSON."""
     from tanglewood.measure.stats import TreebankStats
 
+    if args.worst is not None and args.worst < 1:
+        raise ConfigError(f"--worst {args.worst}: it should be 1 or more")
     reading = Reading(args, texts=True)
     counts: dict[str, TreebankStats] = {}
     for file in args.files:
-        counts[file] = TreebankStats(keep_worst=args.worst)
+        counts[file] = TreebankStats(keep_worst=args.worst or 0)
         for sentence in reading.sentences(file):
             counts[file].add(sentence)
     if args.json:
