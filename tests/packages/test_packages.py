@@ -91,6 +91,8 @@ def test_models_are_listed_with_language_licence_size_and_scores(site, capsys):
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}  # others may be installed, too
     bundled, toy = rows["english-ewt"], rows["toy-words"]
     assert bundled["licence"] == "CC-BY-SA-4.0"
+    assert bundled["command"].startswith("tanglewood train --pipeline TRAIN --dev DEV")
+    assert "--pretrained en.pre.tw --distil 4" in bundled["command"]
     assert (toy["version"], toy["language"], toy["licence"]) == ("1.2", "art", "CC0-1.0")
     assert toy["takes"] == "tagged words"
     assert toy["size"] == installed_models()["toy-words"].path.stat().st_size
@@ -98,6 +100,7 @@ def test_models_are_listed_with_language_licence_size_and_scores(site, capsys):
     assert main(["models"]) == 0
     out = capsys.readouterr().out
     assert "toy-words" in out
+    assert f"LAS {bundled['scores']['las']:.2f}, UAS {bundled['scores']['uas']:.2f}\n" in out
     assert "CC0-1.0" in out
 
 
@@ -156,6 +159,8 @@ def test_a_name_that_nothing_has_and_a_broken_package_are_errors(site, capsys):
     ("more", "message"),
     [
         (["--name", "Toy Words"], "is no name for a model"),
+        (["--name", "english-ewt"], "english-ewt is the name of the model that comes with tanglewood"),
+        (["--name", "bundled"], "bundled is the name of the model that comes with tanglewood"),
         (["--version", "new"], "is no version"),
         (["-o", "nowhere"], "there is no folder nowhere"),
     ],

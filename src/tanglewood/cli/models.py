@@ -36,9 +36,15 @@ def run(args: argparse.Namespace) -> int:
             [
                 *(row.get(key) or "-" for key in ("name", "version", "language", "takes", "licence")),
                 f"{row['size'] / 1e6:.1f}",
-                ", ".join(f"{key.upper()} {value}" for key, value in (row.get("scores") or {}).items()) or "-",
+                _scores(row.get("scores") or {}),
             ]
             for row in rows
         ],
     )
     return 0
+
+
+def _scores(scores: dict[str, Any]) -> str:
+    """Return scores rounded as other commands print them; what a package says may also be something else."""
+    shown = [(key, f"{value:.2f}" if isinstance(value, int | float) else value) for key, value in scores.items()]
+    return ", ".join(f"{key.upper()} {value}" for key, value in shown) or "-"

@@ -18,7 +18,7 @@ from typing import Any
 from tanglewood import __version__
 from tanglewood.errors import ConfigError
 from tanglewood.files import writing
-from tanglewood.packages.installed import BUNDLED, CARD, GROUP, NAME
+from tanglewood.packages.installed import BUNDLED, CARD, GROUP, NAME, OWN
 from tanglewood.pipeline import Pipeline, load
 
 VERSION = re.compile(r"[0-9]+(\.[0-9]+){0,3}((a|b|rc)[0-9]+)?(\.post[0-9]+)?")
@@ -50,13 +50,14 @@ def card_of(
 
 def bundled_card() -> dict[str, Any]:
     """Return the same for the model that comes with tanglewood."""
+    pipeline = load()
     return card_of(
-        load(),
+        pipeline,
         name=BUNDLED,
         version=__version__,
         language="en",
         licence="CC-BY-SA-4.0",
-        command="",
+        command=command_of(pipeline),
         source="UD_English-EWT",
     )
 
@@ -82,9 +83,15 @@ def command_of(pipeline: Pipeline) -> str:
     for name, value in {**about.get("options", {}), **about.get("settings", {})}.items():
         place = f"options.{name}" if name in about.get("options", {}) else name
         words += ["--set", f"{place}={json.dumps(value)}"]
-    for name in ("vectors", "pretrained", "begin_from"):
+    for name in ("vectors", "pretrained", "stacked", "begin_from"):
         if about.get(name):
             words += ["--from" if name == "begin_from" else f"--{name}", Path(about[name]).name]
+    if about.get("distil"):
+        words += ["--distil", str(about["distil"])]
+    if about.get("distil_from"):
+        words += ["--distil-from", *(Path(name).name for name in about["distil_from"])]
+    for name in about.get("unlabelled", ()):
+        words += ["--unlabelled", Path(name).name]
     return shlex.join(words)
 
 
@@ -95,6 +102,8 @@ def write_wheel(model: str | Path, folder: str | Path, card: Mapping[str, Any], 
         raise ConfigError(
             f"{name!r} is no name for a model; it should be like dutch-alpino: a-z, 0-9 and single hyphens"
         )
+    if name in OWN:
+        raise ConfigError(f"{name} is the name of the model that comes with tanglewood; --name should be another")
     if not VERSION.fullmatch(version):
         raise ConfigError(f"{version!r} is no version; it should be like 1.0 or 1.2.3")
     load(model)  # raises if it is none
