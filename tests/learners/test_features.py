@@ -42,6 +42,8 @@ def test_templates_are_read_from_a_file(tmp_path):
         path.write_text(wrong, encoding="utf-8")
         with pytest.raises(ConfigError, match=r"mine\.toml"):
             Templates.read(path)
+    with pytest.raises(ConfigError, match=r"^templates=none\.toml: the file cannot be read: No such file"):
+        Templates.read("none.toml")
 
 
 def slow_value(state, words, atom, head, dependent):

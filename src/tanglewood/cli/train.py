@@ -164,7 +164,11 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
         "--config", metavar="FILE", help="TOML file with any of these choices and the learner's settings"
     )
     parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="set one of these, overriding --config"
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="set one of these, overriding --config; templates=FILE: features of your own for linear, arcs and svm",
     )
     add_system_options(parser)
 

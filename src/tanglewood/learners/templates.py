@@ -74,8 +74,10 @@ class TemplateLists:
         """Read a TOML file with lists of strings."""
         try:
             data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise ConfigError(f"{path}: {error}") from error
+        except OSError as error:
+            raise ConfigError(f"templates={path}: the file cannot be read: {error.strerror or error}") from error
+        except ValueError as error:
+            raise ConfigError(f"{path}: not a TOML file: {error}") from error
         return cls.of(data, str(path))
 
     def as_dict(self) -> dict[str, list[str]]:
