@@ -123,10 +123,20 @@ def test_without_any_heads_nothing_changes(joint):
     assert plain == [one.to_bytes() for one in joint.parse_all(bare, keep_heads=True)]
 
 
+def test_text_has_no_heads_to_keep(pipeline, model, tmp_path, capsys):
+    (tmp_path / "text.txt").write_text("Dax zorps.")
+    for text in ("Dax zorps.", str(tmp_path / "text.txt")):
+        assert main(["parse", "-m", str(model), text, "--keep-heads"]) == 1
+        assert "treebanks whose words have some heads already; this is text" in capsys.readouterr().err
+
+
 def test_heads_that_no_tree_has_are_errors_that_say_where(joint, tmp_path, capsys):
     sentence = next(one for one in toy_sentences(9) if len(one) > 4)
     rest = [None] * (len(sentence) - 2)
-    for heads, message in (([2, 1, *rest], "form a cycle"), ([0, 0, *rest], "several words have head 0")):
+    for heads, message in (
+        ([2, 1, *rest], "form a cycle"),
+        ([0, 0, *rest], r"several words have head 0 \(1, 2\), and"),
+    ):
         with pytest.raises(TreeError, match=message):
             list(joint.parse_all([with_given(sentence, heads)], keep_heads=True))
     joint.save(tmp_path / "m.tw")

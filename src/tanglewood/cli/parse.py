@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from tanglewood.cli.common import Reading, add_processes, add_reading, add_reproducible, use_one_matrix_thread
 from tanglewood.cli.guard import stop_of
-from tanglewood.cli.inputs import is_text
+from tanglewood.cli.inputs import is_text, shown_name
 from tanglewood.cli.searching import add_search, search_options
 from tanglewood.cli.writing import add_writing, chosen_format, chosen_look, on_screen, warnings_told
 from tanglewood.errors import ConfigError, one_line
@@ -198,6 +198,7 @@ def _batches(args: argparse.Namespace, reading: Reading, pipeline: Pipeline) -> 
     number = 1
     for item in args.files or ["-"]:
         if is_text(item, command=args.command, forced=args.text):
+            _check_text(args, item)
             for piece in pipeline.pieces([item], number=number, sentences=args.sentences):
                 yield piece
                 number = piece.number + len(piece.sentences)
@@ -209,6 +210,7 @@ def _batches(args: argparse.Namespace, reading: Reading, pipeline: Pipeline) -> 
             if not args.text and seen.is_treebank:
                 batches = read_batches(seen.check_treebank(), max_sentence=reading.max_sentence)
             else:
+                _check_text(args, name)
                 document = "" if item == "-" else name
                 batches = pipeline.pieces(
                     reading.text_of(seen), document=document, number=number, sentences=args.sentences
@@ -224,3 +226,10 @@ def _batches(args: argparse.Namespace, reading: Reading, pipeline: Pipeline) -> 
                     silent = True
                 progress.step(len(batch.sentences) if isinstance(batch, Piece) else len(batch.blocks))
                 yield batch
+
+
+def _check_text(args: argparse.Namespace, name: str) -> None:
+    """Raise an error if something is asked for that text cannot have."""
+    if args.keep_heads:
+        told = "--keep-heads is for treebanks whose words have some heads already; this is text"
+        raise ConfigError(f"{shown_name(name)}: {told}")

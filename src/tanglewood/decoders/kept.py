@@ -10,6 +10,8 @@ from tanglewood.errors import LimitError, LocatedError, TreeError
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tree import Tree
 
+MOST_SHOWN = 10  # words that a message names
+
 
 def with_heads(scores: Scores, heads: Sequence[int]) -> memoryview[float]:
     """Return a copy of a table of scores that forbids all other arcs to words with a head, indexed by node.
@@ -39,7 +41,11 @@ def kept_problem(sentence: Sentence, *, single_root: bool) -> LocatedError | Non
     except LocatedError as error:
         return error
     if single_root and heads.count(0) > 1:
-        problem = "several words have head 0, and the model gives each sentence one root; only one should have it"
+        roots = [word for word, head in enumerate(heads) if word and head == 0]
+        shown = f"{', '.join(map(str, roots[:MOST_SHOWN]))}{', ...' if len(roots) > MOST_SHOWN else ''}"
+        problem = (
+            f"several words have head 0 ({shown}), and the model gives each sentence one root; only one should have it"
+        )
         return sentence.located(TreeError(problem))
     return None
 
