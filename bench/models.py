@@ -22,6 +22,7 @@ FREE = {  # licence -> what its text says
     "CC-BY-SA-3.0": r"CC BY-SA 3\.0|Attribution-ShareAlike 3\.0",
     "CC-BY-4.0": r"CC BY 4\.0|Attribution 4\.0",
     "CC-BY-3.0": r"CC BY 3\.0|Attribution 3\.0",
+    "LGPLLR": r"Lesser General Public License For Linguistic Resources",
     "GPL-3.0-or-later": r"GNU General Public License[^.]{0,60}version 3",
     "GPL-2.0-or-later": r"GNU General Public License[^.]{0,60}version 2",
     "MIT": r"\bMIT Licen[sc]e\b",

@@ -234,6 +234,12 @@ def test_models_are_made_of_free_treebanks_only(tmp_path):
         "Odd-Three is left out: its licence cannot be told; --licence NAME=LICENCE says what it is",
         "Free-One: CC-BY-SA-4.0",
     ]
+    other = tmp_path / "more" / "Free-Five"
+    other.mkdir(parents=True)
+    for name in ("train.conllu", "dev.conllu"):
+        (other / name).touch()
+    (other / "LICENSE.txt").write_text("Lesser General Public License For Linguistic Resources")
+    assert run("models.py", tmp_path / "more", "--list").stderr == "Free-Five: LGPLLR\n"
     command = ["models.py", tmp_path / "in", "-o", tmp_path / "out", "--work", tmp_path / "work"]
     done = run(*command, "--train", "--learner linear --epochs 1 --set folds=2")
     assert done.stdout.strip().endswith("tanglewood_model_free_one-1.0-py3-none-any.whl")
