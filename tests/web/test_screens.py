@@ -13,11 +13,12 @@ SIZES = {"1280x800": (1280, 800), "1366x768": (1366, 768), "phone": (390, 844)}
 ALWAYS = ('[aria-label="Stack, top last"]', '[aria-label="Buffer, front first"]', ".now strong", "#play", "#slider")
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("direction", ["ltr", "rtl"])
 @pytest.mark.parametrize("size", SIZES)
-def test_the_configuration_is_always_in_sight(visit, size, direction):
+def test_the_configuration_is_always_in_sight(visit, size, direction, theme):
     """Before and after Show, at every step, of a sentence of 59 words; the tree follows."""
-    page = visit(size=SIZES[size], color_scheme="dark" if direction == "rtl" else "light")
+    page = visit(size=SIZES[size], color_scheme=theme)
     assert in_sight(page, *ALWAYS, "#input", "#examples")
     show(page, sentence_of(59, direction))
     assert in_sight(page, *ALWAYS, "#change")
