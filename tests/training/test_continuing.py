@@ -90,6 +90,18 @@ def test_the_command_line_does_the_same(tmp_path, capsys):
     assert (tmp_path / "by-command.tw").read_bytes() == (tmp_path / "by-python.tw").read_bytes()
 
 
+def test_the_first_line_says_how_good_the_model_is_before(tmp_path, capsys):
+    train_parser(toy_sentences(20)).save("old.tw")
+    for name, seed in (("new", 3), ("dev", 4)):
+        (tmp_path / f"{name}.conllu").write_text(toy_text(12, seed=seed))
+    command = ["train", "new.conllu", "--dev", "dev.conllu", "-o", "new.tw", "--from", "old.tw", "--set=epochs=2"]
+    assert main(command) == 0
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("epoch ")]
+    before = tw.evaluate("dev.conllu", tw.load("old.tw").parser.parse_all(tw.read("dev.conllu"), beam=1))
+    assert lines[0] == f"epoch  0/2  old.tw as it is  dev LAS {before.las:.2f}  UAS {before.uas:.2f}"
+    assert [line[:9] for line in lines[1:]] == ["epoch  1/", "epoch  2/"]
+
+
 @pytest.mark.parametrize(
     ("choices", "message"),
     [

@@ -45,11 +45,15 @@ class Progress(Epoch):
     def __str__(self) -> str:
         scores = ""
         if self.scores is not None:
-            column = self.parser.model.actions.system.tag_column
-            scores = f"  dev LAS {self.scores.las:.2f}  UAS {self.scores.uas:.2f}"
-            scores += f"  {column.upper()} {getattr(self.scores, column):.2f}" if column else ""
-            scores += "  *" if self.is_best else "   "
+            scores = on_dev(self.parser, self.scores) + ("  *" if self.is_best else "   ")
         return self._line(scores)
+
+
+def on_dev(parser: Parser, scores: Evaluation) -> str:
+    """Return the scores of a parser on dev as lines show them."""
+    column = parser.model.actions.system.tag_column
+    tags = f"  {column.upper()} {getattr(scores, column):.2f}" if column else ""
+    return f"  dev LAS {scores.las:.2f}  UAS {scores.uas:.2f}{tags}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from tanglewood.training.distil import TeacherPlan, begun
 from tanglewood.training.knowledge import knowledge_for
 from tanglewood.training.loop import Training
 from tanglewood.training.pipeline import Prepared, filled_in, prepare, with_tags_of
-from tanglewood.training.progress import Progress, Report, TaggerProgress, TeacherProgress, quiet
+from tanglewood.training.progress import Progress, Report, TaggerProgress, TeacherProgress, on_dev, quiet
 from tanglewood.training.silver import is_text, silver_sentences, words_for
 from tanglewood.training.student import Taught, askable
 from tanglewood.treebank.sentence import Sentence
@@ -181,6 +181,10 @@ class Session:
         if self.resume and self.can_resume:
             training.resume(self._checkpoint)
             self.report(f"going on after epoch {training.epoch}")
+        elif config.begin_from and dev:
+            parser = model_of(config.begin_from).parser
+            scores = evaluate(dev, training.parse_dev(parser, self.processes))
+            self.report(f"epoch  0/{training.options.epochs}  {config.begin_from} as it is{on_dev(parser, scores)}")
         return training
 
     def _continues_pipeline(self) -> bool:
