@@ -7,7 +7,14 @@ import random
 import numpy as np
 import pytest
 
-from tanglewood.measure.running_time import fit_exponent, fit_quadratic, fit_through_origin, slope_difference
+from tanglewood.measure.running_time import (
+    fit_exponent,
+    fit_quadratic,
+    fit_slope,
+    fit_through_origin,
+    slope_difference,
+    variance_difference,
+)
 
 
 @pytest.fixture
@@ -68,3 +75,26 @@ def test_one_length_has_no_growth():
     assert fit_exponent([], []) is None
     assert slope_difference([], [], []) is None
     assert fit_exponent([0, 1, 2], [0, 2, 4]).estimate == pytest.approx(1)
+
+
+def test_a_slope_with_its_interval_is_that_of_the_line(noisy):
+    lengths, moves = noisy
+    found = fit_slope(lengths, moves)
+    assert found.estimate == pytest.approx(fit_through_origin(lengths, moves)[0], abs=1e-9)
+    assert found.low < found.estimate < found.high
+    assert fit_slope([], []) is None
+
+
+def test_the_difference_of_variances_is_that_of_the_distances_from_two_lines(noisy):
+    lengths, moves = noisy
+    calmer = [2 * n + 2 * (n // 5) for n in lengths]
+
+    def variance(found):
+        slope, _ = fit_through_origin(lengths, found)
+        return sum((m - slope * n) ** 2 for n, m in zip(lengths, found, strict=True)) / len(lengths)
+
+    found = variance_difference(lengths, calmer, moves)
+    assert found.estimate == pytest.approx(variance(calmer) - variance(moves), rel=1e-9)
+    assert found.high < 0
+    assert variance_difference(lengths, moves, moves).estimate == 0
+    assert variance_difference([], [], []) is None

@@ -12,7 +12,15 @@ from brute_trees import all_trees
 from tanglewood import Sentence
 from tanglewood.errors import ConfigError
 from tanglewood.measure.scores import Scores, aligned, compare, evaluate
-from tanglewood.measure.significance import McNemar, Pairs, bootstrap, drawn_sums, measure
+from tanglewood.measure.significance import (
+    McNemar,
+    Pairs,
+    bootstrap,
+    drawn_sums,
+    measure,
+    paired_difference,
+    proportion,
+)
 
 CHAIN = [[0, 1, 2, 3]]
 
@@ -183,3 +191,37 @@ def test_what_is_not_defined_is_left_out():
     assert measure([(1, 0)], lambda sums: None) is None
     found = measure([(0, 0), (1, 3)], lambda sums: sums[1] / sums[0] if sums[0] else None)
     assert (found.low, found.estimate, found.high) == (3, 3, 3)
+
+
+@pytest.mark.parametrize(
+    ("only_first", "only_second", "items"), [(30, 20, 1000), (0, 0, 66), (3, 9, 40), (0, 12, 5000)]
+)
+def test_intervals_of_paired_differences_hold_the_truth_about_95_times_in_100(only_first, only_second, items):
+    """Systems are drawn that win with these shares; then the interval of what is seen holds the true difference."""
+    rng = random.Random(1)
+    true = 100 * (only_first - only_second) / items
+    held = 0
+    for _ in range(400):
+        seen = [rng.random() * items for _ in range(items)]
+        first = sum(value < only_first for value in seen)
+        second = sum(only_first <= value < only_first + only_second for value in seen)
+        found = paired_difference(first, second, items)
+        assert found.estimate == pytest.approx(100 * (first - second) / items)
+        held += found.low <= true <= found.high
+    assert held >= 0.92 * 400
+
+
+def test_a_paired_difference_of_little_is_wide_and_of_nothing_unknown():
+    few, many = paired_difference(0, 0, 10), paired_difference(0, 0, 10_000)
+    assert few.low < -5
+    assert few.high > 5
+    assert many.high - many.low < 0.1
+    assert paired_difference(0, 0, 0) is None
+
+
+def test_the_interval_of_a_share_is_wilsons():
+    found = proportion(50.0, 100)  # the textbook's example: 40.4 to 59.6
+    assert (found.low, found.high) == pytest.approx((40.38, 59.62), abs=0.01)
+    assert proportion(100.0, 50).high == pytest.approx(100.0)
+    assert proportion(100.0, 50).low < 95
+    assert proportion(1.0, 0) is None

@@ -32,6 +32,12 @@ def fit_through_origin(lengths: Sequence[int], transitions: Sequence[int]) -> tu
     return (slope, 1 - residual / total if total else 1.0)
 
 
+def fit_slope(lengths: Sequence[int], transitions: Sequence[int]) -> Measured | None:
+    """Return the slope a of the line m = a n with its interval, or None if there are no words."""
+    rows = [(n * n, n * m) for n, m in zip(lengths, transitions, strict=True)]
+    return measure(rows, lambda sums: sums[1] / sums[0] if sums[0] else None)
+
+
 LOG_UNIT = 1 << 30  # logarithms are counted in parts of this size, since sums of samples are whole numbers
 
 
@@ -70,6 +76,23 @@ def slope_difference(lengths: Sequence[int], first: Sequence[int], second: Seque
     """Return by how much the slope of the line m = a n is larger for the first of two counts on the same sentences."""
     rows = [(n * n, n * one, n * other) for n, one, other in zip(lengths, first, second, strict=True)]
     return measure(rows, lambda sums: (sums[1] - sums[2]) / sums[0] if sums[0] else None)
+
+
+def variance_difference(lengths: Sequence[int], first: Sequence[int], second: Sequence[int]) -> Measured | None:
+    """Return by how much more the first of two counts on the same sentences varies around its own line m = a n.
+
+    What is compared is the mean square of the distances from the line.
+    """
+    rows = [
+        (1, n * n, n * one, one * one, n * other, other * other)
+        for n, one, other in zip(lengths, first, second, strict=True)
+    ]
+    return measure(rows, _variance_difference)
+
+
+def _variance_difference(sums: Sequence[int]) -> float | None:
+    count, nn, nm, mm, nk, kk = sums
+    return ((mm - nm * nm / nn) - (kk - nk * nk / nn)) / count if nn else None
 
 
 class RunningTime:
