@@ -129,8 +129,20 @@ def test_error_reduction_is_the_share_of_errors_gone():
 
 def test_tests_are_found_in_either_order():
     row = {"first": "a", "second": "b", "las": {"only_first": 1, "only_second": 2, "p_value": 0.5}}
-    assert mcnemar_of({"mcnemar": [row]}, "a", "b", "las")["only_first"] == 1
-    assert mcnemar_of({"mcnemar": [row]}, "b", "a", "las")["only_first"] == 2
+    scores = {"words": 40, "sentences": 5, "nonprojective_gold": 3}
+    results = {"mcnemar": [row], "scores": {"a": scores, "b": scores}}
+    assert mcnemar_of(results, "a", "b", "las") == {**row["las"], "items": 40}
+    assert mcnemar_of(results, "b", "a", "las") == {**row["las"], "only_first": 2, "only_second": 1, "items": 40}
+
+
+@pytest.mark.parametrize(
+    ("by", "items"),
+    [("las", 40), ("uas", 40), ("exact_match", 5), ("projective_las", 37), ("nonprojective_las", 3)],
+)
+def test_a_test_says_how_many_words_or_sentences_it_is_about(by, items):
+    row = {"first": "a", "second": "b", by: {"only_first": 1, "only_second": 2}}
+    scores = {"words": 40, "sentences": 5, "nonprojective_gold": 3}
+    assert mcnemar_of({"mcnemar": [row], "scores": {"a": scores}}, "a", "b", by)["items"] == items
 
 
 # Small things. -----------------------------------------------------------------------------------------------------

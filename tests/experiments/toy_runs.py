@@ -27,3 +27,9 @@ def settled(data):
     if isinstance(data, dict):
         return {key: settled(value) for key, value in data.items() if key not in CHANGING}
     return [settled(item) for item in data] if isinstance(data, list) else data
+
+
+def verdict_of(findings, words):
+    """The verdict on the one claim that has these words."""
+    (found,) = (finding for finding in findings if words in finding.claim)
+    return found.verdict

@@ -13,9 +13,11 @@ from tanglewood.experiments.running import Data
 NONE = "-"
 VERDICTS = (
     "A claim is *found* if its test says so at the level of 0.05, *contradicted* if the test says the opposite; "
-    "between these it is *found, not significantly* or *not found*, by the sign of the difference. Square brackets are "
-    "bootstrap intervals of 95% over sentences. *open*: these data cannot decide it, or the paper "
-    "does not claim it for them."
+    "between these it is *found, not significantly* or *not found*, by the sign of the difference. That there is no "
+    "loss is *found* only if the interval of the difference stays within the margin that the claim names. Square "
+    "brackets are intervals of 95%: by bootstrap over sentences; for differences of two systems Bonett and Price's, "
+    "and for shares of sentences Wilson's, from the counts. *open*: these data cannot decide it, or the paper does not "
+    "claim it for them."
 )
 
 

@@ -8,20 +8,14 @@ first-order, MST-06 second-order (`mst2`), and MST + Malt is like MST-06 but gui
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from tanglewood.experiments.judging import OPEN, Finding, better, interval, no_more, no_worse, sized, together
+from tanglewood.experiments.judging import interval
 from tanglewood.experiments.markdown import data_table, learner_note, number, p_value, table, whole
-from tanglewood.experiments.published import (
-    CONLLX_SETTINGS,
-    NIVRE2009,
-    NIVRE2009_BEST_EXACT,
-    NIVRE2009_BETTER,
-    NIVRE2009_LINES,
-    Accuracy,
-    language_of,
-)
+from tanglewood.experiments.nivre2009_claims import NAMES, ORACLES, THEIRS, findings
+from tanglewood.experiments.published import CONLLX_SETTINGS, NIVRE2009, NIVRE2009_LINES, language_of
 from tanglewood.experiments.running import (
     FROM_PYTHON,
     LINEAR,
@@ -34,7 +28,6 @@ from tanglewood.experiments.running import (
     Treebank,
     as_data,
     fitted,
-    mcnemar_of,
     options_of,
     parse,
     projective,
@@ -43,7 +36,8 @@ from tanglewood.experiments.running import (
     train,
 )
 from tanglewood.experiments.sharing import ALONE, Sharing
-from tanglewood.measure.running_time import RunningTime, fit_through_origin, slope_difference
+from tanglewood.measure.running_time import RunningTime, fit_through_origin, slope_difference, variance_difference
+from tanglewood.measure.significance import Measured
 from tanglewood.parser import Parser
 from tanglewood.show.scatter import Panel, Series, scatter
 from tanglewood.systems import make_system
@@ -51,18 +45,6 @@ from tanglewood.training.config import Config
 
 PAPER = "nivre2009"
 FEATURES = "nivre2006"  # feature model, for learners that take one
-NAMES = {
-    "su": "Su",
-    "su-lazy": "Su, lazy oracle",
-    "sp": "Sp",
-    "spp": "Spp",
-    "malt": "Malt-06",
-    "mst": "MST, first-order",
-    "mst2": "MST-06, second-order",
-    "mstmalt": "MST + Malt",
-}
-THEIRS = {"su": "Su", "sp": "Sp", "spp": "Spp", "malt": "Malt-06", "mst2": "MST-06", "mstmalt": "MSTMalt"}
-ORACLES = {"su": "eager", "su-lazy": "lazy"}
 GRAPH = ("malt", "mst", "mst2", "mstmalt")
 SPLIT = "pos"  # the svm's default
 NO_LANGUAGE = "none"  # as --language: no settings of a language
@@ -75,9 +57,6 @@ GRAPH_NOTE = (
 )
 FIGURE = "figure5.svg"
 SIZES = {"mst": 3.0, "mst2": 6.0, "mstmalt": 15.0}  # about how much longer than the others they take
-LINEAR_WITHIN = 0.1  # by how much an exponent may differ from 1
-FREQUENT = 1.0  # non-projective arcs in a hundred; the paper calls 1.9 (Czech, Slovene) frequent, 1.0 and less not
-LONG_SENTENCE = 50  # words at which the quadratic term is compared with the linear one
 
 
 def run(
@@ -133,7 +112,8 @@ def run(
             name: {side: fitted(*times[name][side].values()) for side in ("oracle", "oracle_test", "parser")}
             for name in ORACLES
         },
-        "slope_difference": {name: _slope_difference(times[name]) for name in ORACLES},
+        "slope_difference": {name: _compared(slope_difference, times[name]) for name in ORACLES},
+        "variance_difference": {name: _compared(variance_difference, times[name]) for name in ORACLES},
         "oracle": {name: times[name]["counts"] for name in ORACLES},
         "epochs": {name: times[name]["epoch"] for name in systems},
     }
@@ -156,11 +136,11 @@ def _config(name: str, learning: Learning, stacked: Path) -> tuple[Config, bool]
     return learning.config("arc-standard"), True
 
 
-def _slope_difference(times: Data) -> Data | None:
-    """Return by how much the parser's slope is above the oracle's, both fitted to the sentences of the test set."""
+def _compared(difference: Callable[[list[int], list[int], list[int]], Measured | None], times: Data) -> Data | None:
+    """Return by how much something is larger for the parser than for the oracle, on the sentences of the test set."""
     oracle, parser = times["oracle_test"], times["parser"]
     assert oracle["lengths"] == parser["lengths"], "swap derives every tree"
-    return as_data(slope_difference(parser["lengths"], parser["transitions"], oracle["transitions"]))
+    return as_data(difference(parser["lengths"], parser["transitions"], oracle["transitions"]))
 
 
 def _oracle(name: str, treebank: Treebank, _: Step) -> Data:
@@ -196,101 +176,6 @@ def _figure(treebank: str, times: dict[str, Data]) -> str:
         title = f"{treebank}: swap, {oracle} oracle"
         panels.append(Panel(title, "words n", "transitions m", series, (2.0, "2n: no swaps")))
     return scatter(panels, title=f"Abstract running time on {treebank}")
-
-
-def findings(results: Data) -> list[Finding]:
-    """Return what the paper found, and the verdict on it."""
-    language = results["options"]["language"]
-    theirs = NIVRE2009.get(language)
-    times = results["running_time"]["su"]
-    su = results["scores"]["su"]
-    strong = language in NIVRE2009_BETTER
-    elsewhere = f"the paper claims it for {' and '.join(NIVRE2009_BETTER)} only; "
-    others = [name for name in results["scores"] if name not in ORACLES and name != "mst"]  # which is not the paper's
-    exact = {name: mcnemar_of(results, "su", name, "exact_match") for name in others}
-    attached = {name: mcnemar_of(results, "su", name, "las") for name in ("sp", "spp")}
-    crossing = mcnemar_of(results, "su", "sp", "nonprojective_las")
-    share = results["data"]["train"]["nonprojective_arcs_percent"]
-    best = theirs is None or language in NIVRE2009_BEST_EXACT
-    return [
-        Finding(
-            f"Su improves attachment over Sp and beats Spp ({', '.join(NIVRE2009_BETTER)})",
-            together([better(test) for test in attached.values()]) if strong else OPEN,
-            ("" if strong else elsewhere) + _against(results, "las", attached, theirs),
-        ),
-        Finding(
-            "for other languages Su has no significant drop in attachment against Sp",
-            OPEN if strong else no_worse(attached["sp"]),
-            ("the paper claims a gain here; " if strong else "")
-            + _against(results, "las", {"sp": attached["sp"]}, theirs),
-        ),
-        Finding(
-            f"Su has the better exact match than Sp, where non-projective arcs are frequent (above {FREQUENT:.0f}%)",
-            better(exact["sp"]) if share > FREQUENT else OPEN,
-            f"{number(share, 2)}% of arcs: " + _against(results, "exact_match", {"sp": exact["sp"]}, theirs),
-        ),
-        Finding(
-            "Su has the best exact match of all systems (in four of the paper's five languages)",
-            together([better(test) for test in exact.values()]) if best else OPEN,
-            ("" if best else f"not in the paper for {language}; ") + _against(results, "exact_match", exact),
-        ),
-        Finding(
-            "Su finds non-projective arcs that Sp cannot find",
-            better(crossing) if su["nonprojective_gold"] else OPEN,
-            f"of {su['nonprojective_gold']} arcs: " + _against(results, "nonprojective_las", {"sp": crossing}),
-        ),
-        Finding(
-            f"expected linear time: transitions grow with an exponent of 1 (within {LINEAR_WITHIN})",
-            together([sized(line["exponent"], 1 - LINEAR_WITHIN, 1 + LINEAR_WITHIN) for line in _lines(times)]),
-            "; ".join(f"{side} {interval(line['exponent'], 3)}" for side, line in _sides(times)),
-        ),
-        Finding(
-            "expected linear time: there is no quadratic term (none that is significant)",
-            together([no_more(line["quadratic"], 0) for line in _lines(times)]),
-            "; ".join(f"{side} {_quadratic(line)}" for side, line in _sides(times)),
-        ),
-        Finding(
-            "the parser needs fewer transitions than the oracle: its slope is smaller",
-            sized(results["slope_difference"]["su"], most=0),
-            f"test set: {number(times['parser']['slope'], 3)} against {number(times['oracle_test']['slope'], 3)}, "
-            f"difference {interval(results['slope_difference']['su'], 3)}; oracle on training data, as in the paper: "
-            f"{number(times['oracle']['slope'], 3)}",
-        ),
-    ]
-
-
-def _sides(times: Data) -> list[tuple[str, Data]]:
-    return [("oracle", times["oracle"]), ("parser", times["parser"])]
-
-
-def _lines(times: Data) -> list[Data]:
-    return [line for _, line in _sides(times)]
-
-
-def _quadratic(line: Data) -> str:
-    """Return the quadratic term, and what it adds to the line in a long sentence."""
-    measured = line["quadratic"]
-    if measured is None:
-        return interval(measured)
-    share = 100 * measured["estimate"] * LONG_SENTENCE / line["slope"]
-    return f"{interval(measured, 5)} n², {share:+.1f}% at {LONG_SENTENCE} words"
-
-
-def _against(
-    results: Data,
-    key: str,
-    tests: dict[str, Data],
-    theirs: dict[str, Accuracy] | None = None,
-) -> str:
-    """Return the score of Su and those of others, with the tests; then the paper's, if they are given."""
-    scores = results["scores"]
-    text = f"{number(scores['su'][key])} against " + ", ".join(
-        f"{number(scores[name][key])} ({NAMES[name]}, {p_value(test, 'p')})" for name, test in tests.items()
-    )
-    if theirs:
-        rest = ", ".join(str(getattr(theirs[THEIRS[name]], key)) for name in tests)
-        text += f"; paper: {getattr(theirs['Su'], key)} against {rest}"
-    return text
 
 
 def report(results: Data) -> str:

@@ -19,7 +19,7 @@ from tanglewood.experiments.sharing import ALONE, PartMade, Sharing
 from tanglewood.files import writing
 from tanglewood.learners import learner_class
 from tanglewood.measure.clock import minutes
-from tanglewood.measure.running_time import fit_exponent, fit_quadratic, fit_through_origin
+from tanglewood.measure.running_time import fit_exponent, fit_quadratic, fit_slope, fit_through_origin
 from tanglewood.measure.scores import Comparison, Scores, aligned, compare
 from tanglewood.measure.significance import Measured, Pairs
 from tanglewood.measure.stats import TreebankStats
@@ -41,6 +41,7 @@ ROUNDS, LONG = 3, 20.0  # parsing is timed in this many rounds, but not again on
 PARTS, PARSED, OPTIONS, RESULTS, REPORT = "parts", "parsed", "options.json", "results.json", "report.md"
 FORMAT = 3  # of parts and results: raised when they change, so that those of earlier code are not taken for new ones
 ENOUGH = 0.05  # share of a run that must be done before it says how long the rest will take
+OLDER = "not in results of earlier code; the same command adds it"  # said of a claim that is newer than the results
 FROM_PYTHON = "a call from Python"  # in place of the command, where there was none
 
 
@@ -469,6 +470,7 @@ def fitted(lengths: Sequence[int], transitions: Sequence[int]) -> Data:
         "longest": max(lengths, default=0),
         "transitions": sum(transitions),
         "slope": round(slope, 4),
+        "line": as_data(fit_slope(lengths, transitions)),
         "r2": round(r2, 4),
         "exponent": as_data(fit_exponent(lengths, transitions)),
         "quadratic": as_data(fit_quadratic(lengths, transitions)),
@@ -476,11 +478,19 @@ def fitted(lengths: Sequence[int], transitions: Sequence[int]) -> Data:
 
 
 def mcnemar_of(results: Data, first: str, second: str, by: str) -> Data:
-    """Return McNemar's test of two systems; ``only_first`` counts what only ``first`` got right."""
+    """Return McNemar's test of two systems; ``only_first`` counts what only ``first`` got right of the ``items``."""
     for row in results["mcnemar"]:
-        found: Data = row[by]
-        if (row["first"], row["second"]) == (first, second):
+        if {row["first"], row["second"]} == {first, second}:
+            found: Data = {**row[by], "items": _tested(results["scores"][first], by)}
+            if row["first"] == second:
+                found |= {"only_first": row[by]["only_second"], "only_second": row[by]["only_first"]}
             return found
-        if (row["first"], row["second"]) == (second, first):
-            return {**found, "only_first": found["only_second"], "only_second": found["only_first"]}
     raise KeyError((first, second))
+
+
+def _tested(scores: Data, by: str) -> int:
+    """Return how many words or sentences a test is about."""
+    words, crossing = int(scores["words"]), int(scores["nonprojective_gold"])
+    if by == "exact_match":
+        return int(scores["sentences"])
+    return crossing if by.startswith("nonprojective") else words - crossing if by.startswith("projective") else words
