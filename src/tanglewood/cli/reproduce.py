@@ -61,15 +61,16 @@ PAPERS = {  # paper -> help, description, example
         "  tanglewood reproduce lacroix2014 --treebank French-Sequoia -o french --gold-tags",
     ),
     "systems": (
-        "every system of the papers in one table, with its command",
-        "Every system that the papers name, each trained, parsed and scored once: a table with a link to its code and\n"
-        "the command that trains it. Transition systems have the linear learner, Malt-06 the svm (if scikit-learn is\n"
-        "installed), MST and exact inference the arcs learner; joint tagging is compared with a tagger and a parser.",
+        "the papers' parsers and those they cite in one table, with commands",
+        "The parsers of the papers' tables and the transition systems that they cite for crossing arcs, each trained,\n"
+        "parsed and scored once: a table with a link to its code and the command that trains it. Transition systems\n"
+        "have the linear learner, Malt-06 the svm (if scikit-learn is installed), MST and exact inference the arcs\n"
+        "learner; joint tagging is compared with a tagger and a parser.",
         "  tanglewood reproduce systems --treebank Hungarian-Szeged -o systems",
     ),
     "summary": (
         "what was found, from the folders of finished runs",
-        "A Markdown table for each paper, with a row for each run and a column for each of the paper's findings.",
+        "For each paper a table in Markdown with a row for each claim: how many runs found it, or not, and which.",
         "  tanglewood reproduce summary nivre2009-* nivre2007-* > summary.md",
     ),
 }
