@@ -79,7 +79,8 @@ def test_trees_of_the_plain_system_are_derived_as_there(name, plain, single_root
     ("heads", "covered"),
     [
         ((3, 0, 2), {"swap", "stack-swap", "stack-swap-planar"}),  # 1 has to get past 2
-        ((4, 4, 0, 3), {"swap", "stack-swap-planar"}),  # 1 and 2 have to get past 3, and SWAP only moves one of them
+        ((4, 4, 0, 3), {"swap", "stack-swap-planar"}),  # 1 and 2 have to be past 3 together
+        ((5, 3, 0, 2, 3), {"swap", "stack-swap", "stack-swap-planar"}),  # 2 gets past 3 and is attached, then 1
         ((0, 1, 1, 2, 1), {"swap"}),  # 2 waits for 4 above 1, or below it, and 1 is needed both before and after that
     ],
 )
