@@ -50,7 +50,7 @@ def try_it(copy: Path, *learners: str) -> str:
 
 
 def learners() -> list[str]:
-    return ["network", "linear", *(["svm"] if find_spec("sklearn") else [])]
+    return ["network", "linear", "svm"]
 
 
 def test_a_system_is_added_by_its_own_files_and_one_line(copy):

@@ -106,7 +106,6 @@ def test_nivre2009_says_what_is_known_to_differ_in_this_run_only():
     ],
 )
 def test_settings_of_a_language_are_recognised_chosen_and_printed(tmp_path, name, language, given, expected):
-    pytest.importorskip("sklearn")
     folder = tmp_path / name
     folder.mkdir()
     for part, (size, seed) in SIZES.items():

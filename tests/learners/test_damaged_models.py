@@ -42,7 +42,7 @@ def model(kind):
         contents = toy_pipeline().contents()
     else:
         choices = {**KINDS[kind]}
-        if choices.get("learner") in ("svm", "liblinear"):
+        if choices.get("learner") == "liblinear":
             pytest.importorskip("sklearn")
         contents = trained(choices).contents()
     arrays, settings, *_ = parse_model(dump_model(*contents), "")

@@ -21,7 +21,7 @@ HELP = "version, compiled or interpreted, kernels, optional extras, systems; or 
 EXAMPLES = "  tanglewood info\n  tanglewood info --json\n  tanglewood info model.tw"
 EXTRAS = {
     "plot": ("matplotlib", "plots of running time: oracle --plot"),
-    "svm": ("sklearn", "learners of the papers: train --learner svm"),
+    "svm": ("sklearn", "a learner of the papers: train --learner liblinear"),
     "png": ("resvg_py", "pictures of trees: draw -o tree.png"),
     "web": ("uvicorn", "the playground: serve"),
     "contextual": ("transformers", "vectors of large encoders: embed"),

@@ -64,8 +64,8 @@ PAPERS = {  # paper -> help, description, example
         "the papers' parsers and those they cite in one table, with commands",
         "The parsers of the papers' tables and the transition systems that they cite for crossing arcs, each trained,\n"
         "parsed and scored once: a table with a link to its code and the command that trains it. Transition systems\n"
-        "have the linear learner, Malt-06 the svm (if scikit-learn is installed), MST and exact inference the arcs\n"
-        "learner; joint tagging is compared with a tagger and a parser.",
+        "have the linear learner, Malt-06 the svm, MST and exact inference the arcs learner; joint tagging is\n"
+        "compared with a tagger and a parser.",
         "  tanglewood reproduce systems --treebank Hungarian-Szeged -o systems",
     ),
     "summary": (

@@ -13,7 +13,6 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
@@ -232,9 +231,7 @@ def run(
     """Train, parse and score every system, or what is left of them."""
     learning = learning.as_in_paper(FEATURES)
     options = options_of(command, treebank, learning)
-    skipped = {} if find_spec("sklearn") else dict.fromkeys(("malt-06", "mst-malt"), "scikit-learn is not installed")
-    names = [name for name in ROWS if name not in skipped]
-    sizes = {name: ROWS[name].size for name in names}
+    sizes = {name: row.size for name, row in ROWS.items()}
     needs = {name: [*([TAGS] if row.is_tagged else []), *filter(None, [row.stacked])] for name, row in ROWS.items()}
     running = Run(folder, options, {**sizes, TAGS: 20.0}, say, treebank.suffix, sharing, needs)
     stacked_models = {row.stacked: folder / PARTS / f"{row.stacked}.tw" for row in ROWS.values() if row.stacked}
@@ -278,8 +275,8 @@ def run(
         return {"epoch": parser.description["epoch"], "seconds": parsing_time(parser, data["test"])}
 
     found = {}
-    for name in names:
-        if ROWS[name].is_tagged and TAGS not in running.finished:
+    for name, row in ROWS.items():
+        if row.is_tagged and TAGS not in running.finished:
             running.part(TAGS, tag)
         found[name] = running.part(name, partial(make, name))
     results: Data = {
@@ -287,10 +284,9 @@ def run(
         "date": running.date(),
         "options": running.options,
         "data": treebank.statistics(),
-        "skipped": skipped,
         "commands": {name: commands_of(name, config_of(name, learning), treebank.files) for name in ROWS},
         "systems": found,
-        **score(treebank["test"], {name: running.kept(name) for name in names}),
+        **score(treebank["test"], {name: running.kept(name) for name in ROWS}),
     }
     for stacked in stacked_models.values():
         stacked.unlink(missing_ok=True)
@@ -414,11 +410,10 @@ def _notes(results: Data) -> str:
         "looks at every pair of words and has one parser for all bounds but 0, as the paper.",
         "- Shi & Lee (2018) say which trees a system can derive, not what a greedy parser with it finds: more reduces "
         "are also more to choose from.",
-        *(f"- Not run: {ROWS[name].name}: {why}." for name, why in results["skipped"].items()),
         *(
             f"- Not run: {row.name}: these results are of code that had no such row."
             for name, row in ROWS.items()
-            if name not in results["scores"] and name not in results["skipped"]
+            if name not in results["scores"]
         ),
     ]
     return "\n".join(lines)

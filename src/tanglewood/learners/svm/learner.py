@@ -1,8 +1,9 @@
 """The classifiers of the papers: LIBSVM with a quadratic kernel, as `svm`, and LIBLINEAR, as `liblinear`.
 
-Both are trained by scikit-learn, an optional extra, on the configurations that the oracle goes through, in one go; what
-they learnt is kept as arrays and scored by learners/svm/core.py. As in MaltParser a class is a move with its label,
-symbolic features are binarized, and the data may be split by a feature of the next token.
+Both are trained on the configurations that the oracle goes through, in one go: `svm` by learners/svm/solver.py,
+`liblinear` by scikit-learn, an optional extra. What they learnt is kept as arrays and scored by learners/svm/core.py.
+As in MaltParser a class is a move with its label, symbolic features are binarized, and the data may be split by a
+feature of the next token.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from itertools import combinations
 from threading import Lock
 from typing import Any, ClassVar, Self
 from warnings import catch_warnings, simplefilter
@@ -26,6 +28,7 @@ from tanglewood.errors import ConfigError, MissingExtraError, OracleError
 from tanglewood.learners.base import Example, quiet
 from tanglewood.learners.feature_models import feature_templates, resolve, with_pairs
 from tanglewood.learners.svm.models import Arrays, ClassifierModel, LiblinearModel, SvmModel, feature_sets, starts_of
+from tanglewood.learners.svm.solver import PairSolver, Rows
 from tanglewood.learners.templates import Templates
 from tanglewood.ml.word_table import WordNumbers
 from tanglewood.treebank.sentence import Sentence
@@ -46,7 +49,7 @@ class ClassifierOptions:
     templates: str = ""  # or a TOML file with your own templates, of which those for moves are used
     split: str = ""  # column of the next token by which the data are split: pos, cpos, ...; "": not at all
     threshold: int = 1000  # instances that a part must have; smaller ones are merged
-    threads: int = 1  # parts that are trained at once
+    threads: int = 1  # parts, or pairs of classes, that are trained at once
     pairs: bool = False  # whether to add all pairs of the model's features; not for your own templates
 
     def __post_init__(self) -> None:
@@ -68,7 +71,7 @@ class SvmOptions(ClassifierOptions):
     gamma: float = 0.2
     coef0: float = 0.0
     split: str = "pos"
-    cache: int = 500  # megabytes of kernel values
+    cache: int = 500  # megabytes that each thread keeps of what rows have in common
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,7 @@ class ClassifierLearner:
 
     name: ClassVar[str]
     kind: ClassVar[type[ClassifierModel]]
+    divides_parts: ClassVar[bool] = False  # whether the threads share out the work of one part, or take a part each
 
     def __init__(
         self,
@@ -123,11 +127,7 @@ class ClassifierLearner:
         stacked: bool = False,
     ) -> Self:
         """Return a learner whose templates refer to the columns that the sentences have."""
-        if find_spec("sklearn") is None:
-            raise MissingExtraError(
-                f"the {cls.name} learner is trained by scikit-learn: pip install 'tanglewood[svm]'; parsing with its "
-                "models needs nothing more"
-            )
+        cls.need()
         if options.templates:
             templates = list(Templates.read(options.templates).moves)
         else:
@@ -139,6 +139,10 @@ class ClassifierLearner:
         next_token = [f"{step}j.{options.split}" for step in ("first:", "later:")] if options.split else []
         splitting = resolve(next_token, actions.system, sentences)
         return cls(actions, templates, splitting, options, seed)
+
+    @classmethod
+    def need(cls) -> None:
+        """Raise MissingExtraError if something that training takes is not installed."""
 
     def epoch(self, examples: Sequence[Example], oracle: Oracle) -> float:
         """Train on the examples; return the share of wrong decisions on (a sample of) the configurations seen."""
@@ -160,7 +164,7 @@ class ClassifierLearner:
             "classes.prior": np.array(prior, np.float32),
         }
         self.done = 0.0
-        with ThreadPoolExecutor(self.options.threads) as pool:
+        with ThreadPoolExecutor(1 if self.divides_parts else self.options.threads) as pool:
             trained = list(pool.map(self._train_part, instances, own, self._shares(instances)))
         arrays |= {
             "keys": np.concatenate([part["keys"] for part in trained]).astype(np.int32),
@@ -242,13 +246,23 @@ class ClassifierLearner:
         starts = starts_of([len(row) for row in instances.rows])
         keys = np.concatenate([np.zeros(0, np.int64), *(np.asarray(row, np.int64) for row in instances.rows)])
         known, columns = np.unique(keys, return_inverse=True)
-        arrays = self._fit(known, starts, columns, targets, len(classes))
+        return self._fit(known, starts, columns, targets, len(classes), share)
+
+    def _did(self, share: float) -> None:
+        """Tell that this much more of the work is done."""
         with self.counting:
             self.done = min(self.done + share, 1.0)
             self.tell(self.done)
-        return arrays
 
-    def _fit(self, keys: Any, starts: Any, columns: Any, targets: Any, n_classes: int) -> dict[str, Any]:  # noqa: ANN401
+    def _fit(
+        self,
+        keys: Any,  # noqa: ANN401
+        starts: Any,  # noqa: ANN401
+        columns: Any,  # noqa: ANN401
+        targets: Any,  # noqa: ANN401
+        n_classes: int,
+        share: float,
+    ) -> dict[str, Any]:
         """Train on rows whose features are in ``columns``, numbers of keys, from ``starts`` on."""
         raise NotImplementedError
 
@@ -286,6 +300,7 @@ class SvmLearner(ClassifierLearner):
 
     name = "svm"
     kind = SvmModel
+    divides_parts = True
 
     def __init__(
         self, actions: Actions, templates: Sequence[str], splitting: Sequence[str], options: SvmOptions, seed: int
@@ -293,51 +308,61 @@ class SvmLearner(ClassifierLearner):
         ClassifierLearner.__init__(self, actions, templates, splitting, options, seed)
         self.settings |= {"gamma": options.gamma, "coef0": options.coef0}
 
-    def _fit(self, keys: Any, starts: Any, columns: Any, targets: Any, n_classes: int) -> dict[str, Any]:  # noqa: ANN401
-        """Return the support vectors, in LIBSVM's order, and their coefficients that are not 0."""
-        n_pairs = n_classes * (n_classes - 1) // 2
-        support, coefs, intercepts = np.zeros(0, np.int64), np.zeros((0, 0)), np.zeros(0)
-        if n_classes > 1:
-            machine = self._libsvm(starts, columns, targets, len(keys))
-            # The public attributes have other signs where there are two classes.
-            support, coefs, intercepts = machine.support_, machine._dual_coef_.toarray(), machine._intercept_
-        # The class of a vector and the row of a coefficient tell which pair of classes it is about.
-        own = targets[support]
-        rows, vectors = np.nonzero(coefs)
-        order = np.lexsort((rows, vectors))
-        rows, vectors = rows[order], vectors[order]
-        other = rows + (rows >= own[vectors])
-        low, high = np.minimum(own[vectors], other), np.maximum(own[vectors], other)
-        lengths = np.diff(starts)[support]
-        features = np.concatenate([np.zeros(0, np.int64), *(columns[starts[i] : starts[i + 1]] for i in support)])
-        used, features = np.unique(features, return_inverse=True)
-        return {
-            "keys": keys[used.astype(np.int64)],
-            "lengths": lengths,
-            "features": features,
-            "n_coefs": np.bincount(vectors, minlength=len(support)),
-            "pairs": low * n_classes - low * (low + 1) // 2 + high - low - 1,
-            "values": coefs[rows, vectors],
-            "intercepts": intercepts[:n_pairs],
-        }
-
-    def _libsvm(self, starts: Any, columns: Any, targets: Any, width: int) -> Any:  # noqa: ANN401
-        """Return a trained machine."""
-        from scipy.sparse import csr_matrix
-        from sklearn.svm import SVC
-
-        options = self.options
-        machine = SVC(
-            C=options.cost,
-            kernel="poly",
-            degree=2,
-            gamma=options.gamma,
-            coef0=options.coef0,
-            tol=options.tolerance,
-            cache_size=options.cache,
-            decision_function_shape="ovo",
+    def _fit(
+        self,
+        keys: Any,  # noqa: ANN401
+        starts: Any,  # noqa: ANN401
+        columns: Any,  # noqa: ANN401
+        targets: Any,  # noqa: ANN401
+        n_classes: int,
+        share: float,
+    ) -> dict[str, Any]:
+        """Return the support vectors, class by class as LIBSVM has them, and their coefficients that are not 0."""
+        order = np.argsort(targets, kind="stable")
+        lengths = np.diff(starts)[order]
+        features = np.concatenate([columns[starts[i] : starts[i + 1]] for i in order])
+        first = starts_of(lengths)
+        sizes = np.bincount(targets)
+        by_feature = np.argsort(features, kind="stable")
+        rows = Rows(
+            first,
+            features.astype(np.int32),
+            starts_of(sizes),
+            starts_of(np.bincount(features, minlength=len(keys))),
+            np.repeat(np.arange(len(order), dtype=np.int32), lengths)[by_feature],
         )
-        return machine.fit(csr_matrix((np.ones(len(columns)), columns, starts), (len(starts) - 1, width)), targets)
+        kernel = (self.options.gamma * np.arange(lengths.max() + 1) + self.options.coef0) ** 2
+        room = self.options.cache * 1_000_000 // 2  # two bytes a number
+        pairs = list(combinations(range(n_classes), 2))
+        work = np.array([(sizes[one] + sizes[other]) ** 2 for one, other in pairs], float)
+        if not pairs:
+            self._did(share)
+
+        def solve(pair: tuple[int, int], size: float) -> tuple[Any, Any, float]:
+            solver = PairSolver(rows, *pair, kernel, self.options.cost, self.options.tolerance, room)
+            places, betas = solver.solve()
+            self._did(share * size)
+            return places, betas, solver.intercept
+
+        with ThreadPoolExecutor(self.options.threads) as pool:
+            solved = list(pool.map(solve, pairs, work / work.sum()))
+        # Ordered by vectors and, within one, by pairs.
+        vectors = np.concatenate([np.zeros(0, np.int64), *(places for places, *_ in solved)])
+        values = np.concatenate([np.zeros(0), *(betas for _, betas, _ in solved)])
+        numbers = np.repeat(np.arange(len(pairs)), [len(places) for places, *_ in solved])
+        order = np.lexsort((numbers, vectors))
+        support, n_coefs = np.unique(vectors, return_counts=True)
+        chosen = np.concatenate([np.zeros(0, np.int64), *(features[first[i] : first[i + 1]] for i in support)])
+        used, chosen = np.unique(chosen, return_inverse=True)
+        return {
+            "keys": keys[used],
+            "lengths": lengths[support],
+            "features": chosen,
+            "n_coefs": n_coefs,
+            "pairs": numbers[order],
+            "values": values[order],
+            "intercepts": np.array([intercept for *_, intercept in solved], float),
+        }
 
     def _joined(self, parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
         firsts = starts_of([len(part["keys"]) for part in parts])[:-1]
@@ -365,7 +390,25 @@ class LiblinearLearner(ClassifierLearner):
     name = "liblinear"
     kind = LiblinearModel
 
-    def _fit(self, keys: Any, starts: Any, columns: Any, targets: Any, n_classes: int) -> dict[str, Any]:  # noqa: ANN401
+    @classmethod
+    def need(cls) -> None:
+        """Training takes scikit-learn; parsing does not."""
+        if find_spec("sklearn") is None:
+            raise MissingExtraError(
+                f"the {cls.name} learner is trained by scikit-learn: pip install 'tanglewood[svm]'; parsing with its "
+                "models needs nothing more"
+            )
+
+    def _fit(
+        self,
+        keys: Any,  # noqa: ANN401
+        starts: Any,  # noqa: ANN401
+        columns: Any,  # noqa: ANN401
+        targets: Any,  # noqa: ANN401
+        n_classes: int,
+        share: float,
+    ) -> dict[str, Any]:
+        """Return the weights of features that have any."""
         frequent = np.bincount(columns, minlength=len(keys)) >= self.options.fewest
         kept = frequent[columns]
         starts = starts_of(kept)[starts]
@@ -377,6 +420,7 @@ class LiblinearLearner(ClassifierLearner):
         features, classes = np.nonzero(weights.T)
         values = weights[classes, features]
         used, features = np.unique(features, return_inverse=True)
+        self._did(share)
         return {
             "keys": keys[used],
             "n_weights": np.bincount(features, minlength=len(used)),
