@@ -9,7 +9,7 @@ cdef class Rows:
 
 cdef class PairSolver:
     cdef Rows rows
-    cdef int first, n_first, second, n_active, rising, falling, n_kernel, n_kept
+    cdef int first, n_first, second, n_active, rising, falling, n_kernel
     cdef readonly int size
     cdef double cost, tolerance
     cdef readonly double intercept
@@ -18,12 +18,13 @@ cdef class PairSolver:
     cdef const float[::1] rounded
     cdef double[::1] betas, slopes, fixed, own, one_table, other_table
     cdef signed char[::1] may_rise, may_fall
-    cdef int[::1] order, place, owner
+    cdef int[::1] order, owner
     cdef unsigned short[::1] kept
-    cdef long long[::1] used
-    cdef long long time
+    cdef long long[::1] used, place
+    cdef long long n_kept, time  # numbers of rows times rows may have more than 31 bits
     cpdef object solve(self)
     cdef int _row(self, int t) noexcept nogil
+    @cython.locals(slot="long long", start="long long")
     cdef long long _counts(self, int t) noexcept nogil
     cdef void _count(self, int t, long long start) noexcept nogil
     @cython.locals(shift="long long")

@@ -83,7 +83,7 @@ class PairSolver:
 
         self.n_kept = max(2, min(self.size, room // self.size))
         self.kept: memoryview[int] = np.empty(self.n_kept * self.size, np.uint16).data  # pages are taken when written
-        self.place = array("i", b"\xff" * (4 * self.size))  # where the counts of a row are kept, or -1
+        self.place = array("q", b"\xff" * (8 * self.size))  # where the counts of a row are kept, or -1
         self.owner = array("i", b"\xff" * (4 * self.n_kept))
         self.used = array("q", bytes(8 * self.n_kept))
         self.time = 0
