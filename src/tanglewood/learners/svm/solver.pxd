@@ -29,6 +29,8 @@ cdef class PairSolver:
     cdef void _count(self, int t, long long start) noexcept nogil
     @cython.locals(shift="long long")
     cdef void _count_class(self, int feature, int begin, int end, long long start) noexcept nogil
+    @cython.locals(low=int, high=int)
+    cdef int _first_of(self, int feature, int begin) noexcept nogil
     cdef void _solve(self) noexcept nogil
     cdef double _side(self, int t) noexcept nogil
     cdef void _bound(self, int t) noexcept nogil

@@ -129,19 +129,21 @@ class PairSolver:
 
     def _count_class(self, feature: int, begin: int, end: int, start: int) -> None:
         """Count the rows from ``begin`` to ``end`` that have the feature."""
-        low = self.rows.index_starts[feature]
-        last = self.rows.index_starts[feature + 1]
-        high = last
+        shift = start - begin
+        for i in range(self._first_of(feature, begin), self._first_of(feature, end)):
+            self.kept[shift + self.rows.index[i]] += 1
+
+    def _first_of(self, feature: int, begin: int) -> int:
+        """Where the rows that have the feature begin in the index, leaving out those before ``begin``."""
+        low: int = self.rows.index_starts[feature]
+        high: int = self.rows.index_starts[feature + 1]
         while low < high:
             middle = low + (high - low) // 2
             if self.rows.index[middle] < begin:
                 low = middle + 1
             else:
                 high = middle
-        shift = start - begin
-        while low < last and self.rows.index[low] < end:
-            self.kept[shift + self.rows.index[low]] += 1
-            low += 1
+        return low
 
     def _solve(self) -> None:
         for t in range(self.size):
