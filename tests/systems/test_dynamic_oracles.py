@@ -1,6 +1,7 @@
 """Costs of moves, compared with the loss of all legal continuations, for every state and every gold tree."""
 
 from functools import cache
+from itertools import chain, combinations
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,9 @@ from exhaustive import (
     with_any_and_single_root,
 )
 from tanglewood.core.state import State
+from tanglewood.errors import ConfigError
 from tanglewood.systems import make_system
+from tanglewood.systems.attardi import all_reduces, name_of
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 APPROXIMATE = {"swap", "joint-swap", "arc-hybrid-swap"}  # finding the exact loss is hard there
@@ -84,6 +87,32 @@ def test_the_cost_of_every_move_in_every_state_is_the_loss_of_the_best_continuat
             for move, expected in rows:
                 assert costs[move] == expected[index], describe(system, s, gold, move)
                 assert costs[move] >= 0
+
+
+@pytest.mark.parametrize("n", [2, 3, pytest.param(4, marks=pytest.mark.slow)])
+@with_any_and_single_root
+def test_every_inventory_that_the_oracle_of_attardi_accepts_has_exact_costs(single_root, n):
+    """Not only the named ones: all sets of reduces up to degree 2, such as s1>s0 alone, which is refused."""
+    more = sorted(all_reduces(2) - {(1, 0)})
+    for chosen in chain.from_iterable(combinations(more, size) for size in range(len(more) + 1)):
+        reduces = ",".join(map(name_of, [(1, 0), *chosen]))
+        system = make_system("attardi", reduces=reduces, single_root=single_root)
+        try:
+            bound = system.oracle("dynamic")
+        except ConfigError:
+            continue
+        states = brute_costs("attardi", (("reduces", reduces),), single_root, n)
+        for index, gold in enumerate(trees(n, single_root)):
+            bind(bound, gold)
+            for s, rows in states:
+                costs = bound.costs(s)
+                assert [costs[move] for move, _ in rows] == [row[index] for _, row in rows], describe(system, s, gold, 0)
+
+
+@pytest.mark.parametrize("reduces", ["s1>s0", "s1>s0,s2>s0"])
+def test_the_oracle_of_attardi_refuses_inventories_that_give_no_word_to_its_right_neighbour(reduces):
+    with pytest.raises(ConfigError, match="no dynamic oracle"):
+        make_system("attardi", reduces=reduces).oracle("dynamic")
 
 
 @with_any_and_single_root

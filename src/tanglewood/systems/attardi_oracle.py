@@ -13,7 +13,7 @@ s0 now, or else s0. The inventory must have those reduces; all of ours do. Only 
 single_root. Then the stack is 0, x and would have been 0, m after the reduce: from here on x does what m did.
 It follows that a leaf may be taken out at once, and counted if its arc is gold, wherever it can be reduced without
 disturbing the others, and its gold head is there or is out of play: on top of the stack; or in the buffer next to the
-head, since it can be shifted and reduced at once when it comes up. Projective parts of the tree vanish altogether. If
+head, since it can be shifted and reduced at once when it comes up, if the inventory has reduces for both neighbours. Projective parts of the tree vanish altogether. If
 that makes all gold arcs, with a SHIFT wherever there is nothing to take out, no chart is needed either.
 """
 
@@ -42,7 +42,10 @@ CHART_LIMIT = 40  # nodes that a chart may have; with more, all gold arcs betwee
 
 
 def may_drop_leaves(inventory: list[tuple[int, int]]) -> bool:
-    """Whether the lemma above holds: a node whose head is left out always has another one, s1 or s0."""
+    """Whether the lemma above holds, and a word can always be reduced next to a neighbour.
+
+    A node whose head is left out has another one, s1 or s0; and either neighbour can have a leaf that comes up.
+    """
     closed = all(
         (head - (head > gone), modifier - (modifier > gone)) in inventory
         for head, modifier in inventory
@@ -50,7 +53,8 @@ def may_drop_leaves(inventory: list[tuple[int, int]]) -> bool:
         if gone not in {head, modifier}
     )
     left = {modifier - (modifier > head >= 0) for head, modifier in inventory}  # where the modifier is without its head
-    return closed and (1, 0) in inventory and all((0, place) in inventory for place in left if place > 0)
+    neighbours = (1, 0) in inventory and ((0, 1) in inventory or (B0, 0) in inventory)
+    return closed and neighbours and all((0, place) in inventory for place in left if place > 0)
 
 
 class StackedChart(ChartS2):
