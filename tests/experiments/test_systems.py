@@ -26,7 +26,7 @@ from toy import toy_sentences, toy_text
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = {"train": {"file": "train.conllu"}, "dev": {"file": "dev.conllu"}, "test": {"file": "test.conllu"}}
-# What the papers' tables have and what they cite, and which training run it is.
+# What the papers' tables have, what they cite and what came later, and which training run it is.
 NAMED = {
     "Sp": {"system": "arc-standard"},
     "Su, eager oracle": {"system": "swap", "oracle": "eager"},
@@ -49,6 +49,8 @@ NAMED = {
     "arc-eager": {"system": "arc-eager", "pseudo_projective": ""},
     "arc-hybrid": {"system": "arc-hybrid", "oracle": "static"},
     "three-step": {"system": "three-step"},
+    "planar": {"system": "planar"},
+    "two-planar": {"system": "two-planar"},
     "SWAP on the stack": {"system": "stack-swap"},
     "planar, SWAP on the stack": {"system": "stack-swap-planar"},
     "Covington with LEFT-POP": {"system": "choi-palmer", "oracle": "static"},

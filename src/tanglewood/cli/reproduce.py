@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tanglewood.experiments.running import Learning
 
 HELP = "the experiments of the papers on any treebank"
-MOVES = tuple(name for name, entry in LEARNERS.items() if entry.scores_moves)
+MOVES = tuple(name for name, entry in LEARNERS.items() if entry.scores_moves and entry.every_system)
 EXAMPLES = """\
   tanglewood reproduce nivre2009 --treebank Danish-CDT1
   tanglewood reproduce nivre2007 --treebank Dutch-AlpinoNative --learner network
@@ -61,11 +61,11 @@ PAPERS = {  # paper -> help, description, example
         "  tanglewood reproduce lacroix2014 --treebank French-Sequoia -o french --gold-tags",
     ),
     "systems": (
-        "the papers' parsers and those they cite in one table, with commands",
-        "The parsers of the papers' tables and the transition systems that they cite for crossing arcs, each trained,\n"
-        "parsed and scored once: a table with a link to its code and the command that trains it. Transition systems\n"
-        "have the linear learner, Malt-06 the svm, MST and exact inference the arcs learner; joint tagging is\n"
-        "compared with a tagger and a parser.",
+        "the papers' parsers, those they cite and later ones in one table, with commands",
+        "The parsers of the papers' tables, the transition systems that they cite for crossing arcs and later ones,\n"
+        "each trained, parsed and scored once: a table with a link to its code and the command that trains it.\n"
+        "Transition systems have the linear learner, Malt-06 the svm, MST and exact inference the arcs learner; joint\n"
+        "tagging is compared with a tagger and a parser.",
         "  tanglewood reproduce systems --treebank Hungarian-Szeged -o systems",
     ),
     "summary": (

@@ -16,7 +16,7 @@ TITLES = {
     "shi2018": "Tianze Shi and Lillian Lee. 2018. Improving Coverage and Runtime Complexity for Exact Inference in "
     "Non-Projective Transition-Based Dependency Parsers. NAACL HLT.",
     "systems": "Nivre 2007, Nivre 2009, Lacroix & Béchet 2014, Shi & Lee 2018 and the papers that they build on: the "
-    "parsers of their tables, and the transition systems that they cite for crossing arcs, in one table.",
+    "parsers of their tables, the transition systems that they cite for crossing arcs and later ones, in one table.",
 }
 LANGUAGES = {"Slovenian": "Slovene"}  # names in treebanks -> names in the papers
 

@@ -1,4 +1,4 @@
-"""The parsers of the papers' tables, and the transition systems that they cite for crossing arcs, in one table.
+"""The papers' parsers, the transition systems that they cite for crossing arcs, and later ones, in one table.
 
 Each with its code, the command that trains it, and its scores; docs/reproductions/README.md says what is left out.
 
@@ -85,7 +85,7 @@ def _attardi(name: str, paper: str, system: str) -> Row:
 
 
 STANDARD, EAGER, SWAP = "systems/arc_standard.py", "systems/arc_eager.py", "systems/swap.py"
-STACK_SWAP = "systems/stack_swap.py"
+STACK_SWAP, PLANAR = "systems/stack_swap.py", "systems/planar.py"
 SPANNING, SECOND = "decoders/spanning.py", "decoders/mst2.py"
 ARCS, TRANSFORM, MODELS = "learners/arcs/learner.py", "transforms/pseudo_projective.py", "learners/feature_models.py"
 ROWS = {
@@ -146,6 +146,8 @@ ROWS = {
         PROJECTIVE,
     ),
     "three-step": Row("three-step", "Lacroix & Béchet 2014", ("systems/three_step.py",), {"system": "three-step"}),
+    "planar": Row("planar", "Gómez-Rodríguez & Nivre 2010", (PLANAR,), {"system": "planar"}),
+    "two-planar": Row("two-planar", "Gómez-Rodríguez & Nivre 2010", (PLANAR,), {"system": "two-planar"}),
     "stack-swap": Row("SWAP on the stack", "Nivre 2008", (STACK_SWAP,), {"system": "stack-swap"}),
     "stack-swap-planar": Row(
         "planar, SWAP on the stack", "Titov et al. 2009", (STACK_SWAP,), {"system": "stack-swap-planar"}

@@ -19,6 +19,7 @@ class LearnerEntry(NamedTuple):
     scores_siblings: bool = False  # whether it can also learn scores of siblings, for second-order searches
     beam: bool = True  # whether its models can be searched with a beam
     system: str = "swap"  # the one that it learns if none is asked for
+    every_system: bool = True  # whether it can learn any other, too
     student: str = ""  # module of the learner that learns from other models (Learner, Options), if there is one
 
 
@@ -31,6 +32,7 @@ LEARNERS = {
         "Triple",
         "a network whose moves see three nodes, for exact search over moves",
         system="attardi-alls0s1",
+        every_system=False,
     ),
     "linear": LearnerEntry("linear.learner", "Linear", "hashed feature templates; no matrix library"),
     "arcs": LearnerEntry(
