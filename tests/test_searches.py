@@ -56,6 +56,12 @@ def arcs_of(parser, sentence):
     return workspace.score(0)
 
 
+def by_both(parser, sentence, derivations):
+    """Derivations with scores to which arcs and labels have added theirs."""
+    arcs, share = arcs_of(parser, sentence), searches.ARCS_SHARE
+    return [one._replace(score=one.score + share * arcs.tree_score(one.heads, one.labels)) for one in derivations]
+
+
 def value(scores, heads):
     return sum(float(scores[head, word]) for word, head in enumerate(heads, 1))
 
@@ -89,7 +95,7 @@ def test_voting_finds_the_best_tree_by_arcs_and_votes(request, monkeypatch, shor
             worker._encode([sentence])
             derivations = worker._derivations(sentence, 0, every=True)
             trees = [one.heads for one in derivations]
-            weights = [math.exp(one.score) for one in derivations]
+            weights = [math.exp(one.score) for one in by_both(parser, sentence, derivations)]
             shares, worth = [weight / sum(weights) for weight in weights], 0.9
         for tree, share in zip(trees, shares, strict=True):
             for word, head in enumerate(tree, 1):
@@ -229,7 +235,8 @@ def test_votes_of_a_beam_count_less_for_confidence(joint, short):
         worker._encode([sentence])
         derivations = worker._derivations(sentence, 0, every=True)
         scores = np.array(arcs_of(joint, sentence).scores)
-        for one, share in zip(derivations, searches.shares_of(derivations), strict=True):
+        both = by_both(joint, sentence, derivations)
+        for one, share in zip(both, searches.shares_of(both), strict=True):
             scores[one.heads, range(1, len(sentence) + 1)] += searches.BELIEVED_VOTE * share
         (parsed,) = joint.parse_all([sentence], accurate=True, confidence=True)
         trees = [heads for heads in all_trees(len(sentence)) if heads.count(0) == 1]

@@ -1,10 +1,11 @@
 """The searches of a parser: each worker parses sentences for one thread, by moves, by arcs, or by both.
 
 A network that scores moves and arcs is searched in several ways. "greedy" and "beam" follow the moves alone; "mst",
-"eisner", "exact" and "lite" decode the arcs alone (decoders/__init__.py). "vote" adds to the score of every arc how
-much of the beam (or whether the greedy tree) has it, and decodes that; "rescore" takes the tree of the beam that moves
-and arcs together find best. "mst2" and "eisner2" are for models that score arcs and siblings. "exact-moves" finds the
-best of all derivations by a chart, for models whose moves are scored by what the chart knows.
+"eisner", "exact" and "lite" decode the arcs alone (decoders/__init__.py). "rescore" takes the tree of the beam that
+moves and arcs together find best. "vote" adds to the score of every arc how much of the beam has it, trees weighed in
+the same way, or whether the greedy tree has it, and decodes that. "mst2" and "eisner2" are for models that score arcs
+and siblings. "exact-moves" finds the best of all derivations by a chart, for models whose moves are scored by what the
+chart knows.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from tanglewood.transforms.pseudo_projective import Scheme, deprojectivize
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tree import Tree
 
-ARCS_SHARE = 0.6  # of the log-probabilities of arcs and labels in rescoring; chosen on dev sets
+ARCS_SHARE = 0.6  # of the log-probabilities of arcs and labels where trees of a beam are weighed; chosen on dev sets
 # What trees add to the scores of arcs where these are to say how probable heads are: a beam is surer than it should be.
 BELIEVED_VOTE = 0.7
 # Words of a sentence with a beam, which keeps configurations that are as long as the sentence, and copies one at about
@@ -429,6 +430,9 @@ class JointWorker(MoveWorker):
         """Return the sentence with the best tree by the scores of arcs, to which derivations add their votes."""
         scores = believed = arcs.scores
         votes: list[TreeVote] = []
+        if len(derivations) > 1:
+            both = [one._replace(score=self._joint_score(one, arcs)) for one in derivations]
+            derivations = sorted(both, key=lambda one: -one.score)
         if derivations:
             shares = shares_of(derivations)
             votes = [TreeVote(one.heads, one.labels, share) for one, share in zip(derivations, shares, strict=True)]

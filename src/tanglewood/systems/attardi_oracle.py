@@ -13,8 +13,9 @@ s0 now, or else s0. The inventory must have those reduces; all of ours do. Only 
 single_root. Then the stack is 0, x and would have been 0, m after the reduce: from here on x does what m did.
 It follows that a leaf may be taken out at once, and counted if its arc is gold, wherever it can be reduced without
 disturbing the others, and its gold head is there or is out of play: on top of the stack; or in the buffer next to the
-head, since it can be shifted and reduced at once when it comes up, if the inventory has reduces for both neighbours. Projective parts of the tree vanish altogether. If
-that makes all gold arcs, with a SHIFT wherever there is nothing to take out, no chart is needed either.
+head, since it can be shifted and reduced at once when it comes up. (For that the inventory must have a reduce for each
+neighbour.) Projective parts of the tree vanish altogether. If that makes all gold arcs, with a SHIFT wherever there is
+nothing to take out, no chart is needed either.
 """
 
 from __future__ import annotations
