@@ -33,7 +33,14 @@ MATRICES = {  # loaded when asked for
     *(f"ml/{name}.py" for name in ("file_lexicon", "subword_files", "vector_files", "vector_source")),
     *(
         f"learners/{name}.py"
-        for name in ("network/arcs", "network/learner", "network/student", "network/triple_learner", "svm/learner")
+        for name in (
+            "network/arcs",
+            "network/learner",
+            "network/student",
+            "network/triple_learner",
+            "svm/learner",
+            "svm/solver",
+        )
     ),
     "learners/svm/models.py",
     "text/borders.py",

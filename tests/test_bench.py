@@ -1,6 +1,7 @@
 """The benchmarks run: on invented sentences, with a learner that has hardly learnt anything."""
 
 import json
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -142,6 +143,7 @@ def test_joint_parsing_stands_beside_the_pipeline_and_models_are_kept(tmp_path):
 
 @pytest.mark.skipif(not COMPILED, reason="a sentence of 1,000 words takes its time when interpreted")
 def test_speed_is_measured_by_length_and_plotted(tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     train_parser(toy_sentences(20)).save(tmp_path / "model.tw")
     (tmp_path / "words.conllu").write_text(toy_text(30))
     plot = tmp_path / "speed.svg"
@@ -212,6 +214,105 @@ def test_costs_are_in_proportion_to_the_words(tmp_path):
     plot = (tmp_path / "speed.svg").read_text()
     for name in ("processes", "Dask", "as many times one process", "workers", "words a second"):
         assert f">{name}</text>" in plot
+
+
+GRANT = "either version {} of the License, or (at your option) any later version."
+ENDS = "... noncommercial ... {} ... That's all there is to it!"
+
+
+@pytest.mark.parametrize(
+    ("text", "licence"),
+    [
+        ("CC BY-SA 4.0", "CC-BY-SA-4.0"),
+        ("Creative Commons License Attribution-\nShareAlike 3.0 Unported", "CC-BY-SA-3.0"),
+        ("https://creativecommons.org/licenses/by-sa/2.5/", "CC-BY-SA-2.5"),
+        ("Attribution 2.0 Generic", "CC-BY-2.0"),
+        ("Creative Commons BY, version 4.0 (CC BY 4.0)", "CC-BY-4.0"),
+        (
+            "CC BY 4.0. The text of the Creative Commons public licenses is dedicated to the public domain: CC0.",
+            "CC-BY-4.0",
+        ),
+        ("CC BY-SA 4.0 of the trees, CC BY-SA 3.0 of the words", "CC-BY-SA-3.0, CC-BY-SA-4.0"),
+        ("The Creative Commons Attribution licence", ""),
+        ("CC BY-SA 5.0", ""),
+        ("Creative Commons Legal Code CC0 1.0 Universal", "CC0-1.0"),
+        ("The treebank is in the public domain.", "LicenseRef-Public-Domain"),
+        ("The treebank is not in the public domain.", ""),
+        ("The data are in the public domain, the annotation: CC BY 4.0", "CC-BY-4.0"),
+        ("The MIT Open Source Licence", "MIT"),
+        ("MIT License, or GPL", "GPL, MIT"),
+        ("BSD 3-Clause License", "BSD-3-Clause"),
+        ("The 2-Clause BSD License", "BSD-2-Clause"),
+        ("the BSD license", ""),
+        ("Apache License\nVersion 2.0, January 2004", "Apache-2.0"),
+        ("Licensed under Apache 2.0", "Apache-2.0"),
+        ("Mozilla Public License Version 2.0", "MPL-2.0"),
+        (
+            'MPL 2.0. "Secondary License" means the GNU GPL 2.0, or any later versions of those licenses.',
+            "MPL-2.0",
+        ),
+        ("MOZILLA PUBLIC LICENSE\n  Version 1.1", "MPL-1.1"),
+        ("MPL 1.1/GPL 2.0/LGPL 2.1", "GPL-2.0-only, LGPL-2.1-only, MPL-1.1"),
+        ("EUROPEAN UNION PUBLIC LICENCE v. 1.2", "EUPL-1.2"),
+        ("EUPL v1.1. 'Compatible Licences' according to Article 5 EUPL are: GPL v. 2 - Cecill v. 2.0", "EUPL-1.1"),
+        ("Lesser General Public License For Linguistic Resources", "LGPLLR"),
+        ("GNU General Public License, version 2", "GPL-2.0-only"),
+        ("version 3 of the GNU General Public License", "GPL-3.0-only"),
+        ("version 3 or later of the GNU General Public License", "GPL-3.0-or-later"),
+        (
+            f"GNU General Public License as published by the Free Software Foundation; {GRANT.format(2)}",
+            "GPL-2.0-or-later",
+        ),
+        (f"GNU Lesser General Public License; {GRANT.format(2.1)} See the LGPL.", "LGPL-2.1-or-later"),
+        ("GPLv3", "GPL-3.0-only"),
+        ("GPL-3.0-or-later", "GPL-3.0-or-later"),
+        ("LGPL 2.1+", "LGPL-2.1-or-later"),
+        ("GPL 2. We will tell you more sooner or later.", "GPL-2.0-only"),
+        ("GPL 2.1", ""),
+        ("the GNU Public License", ""),
+        ("AGPL-3.0", "AGPL-3.0-only"),
+        (f"GNU GENERAL PUBLIC LICENSE\n  Version 2, June 1991 {ENDS.format(GRANT.format(2))}", "GPL-2.0-only"),
+        (f"{GRANT} GNU LIBRARY GENERAL PUBLIC LICENSE Version 2, June 1991 {ENDS.format('GPL')}", "LGPL-2.0-only"),
+        (f"LGPL 2.1 or later. GNU LESSER GENERAL PUBLIC LICENSE Version 2.1, May 1999 {ENDS}", "LGPL-2.1-or-later"),
+        (f"GNU GENERAL PUBLIC LICENSE Version 1, February 1989 {ENDS} The words: CC BY 4.0", "CC-BY-4.0, GPL-1.0-only"),
+        (f"GNU GENERAL PUBLIC LICENSE Version 3, 29 June 2007 {ENDS} For noncommercial use.", "noncommercial"),
+        ("GNU General Public License Version 2, of 1991. For noncommercial use. That's all.", "noncommercial"),
+        (
+            "GNU Free Documentation License Version 1.2, May 2002 ... permit their use in free software.",
+            "GFDL-1.2-only",
+        ),
+        ("CC BY-SA 4.0 and CC BY-NC-SA 4.0", "BY-NC"),
+        ("Creative Commons Attribution-NoDerivs 3.0", "NoDeriv"),
+        ("The CeCILL licence, which goes with GPL 2 or later", "CeCILL, GPL-2.0-or-later"),
+        ("The Artistic License", ""),
+        ("Ask us.", ""),
+    ],
+)
+def test_a_licence_is_told_from_its_text_or_left_out(text, licence):
+    """What names several, forbids something or cannot be told is left out, with the reason."""
+    name, reason = runpy.run_path(str(BENCH / "models.py"))["licence_of"](text)
+    if licence in ("noncommercial", "BY-NC", "NoDeriv"):
+        assert (name, reason) == ("", f"its licence says {licence!r}")
+    elif ", " in licence:
+        assert (name, reason) == ("", f"its licence names {licence}; --licence NAME=LICENCE says which it is")
+    else:
+        assert (name, reason.partition(";")[0]) == (licence, "" if licence else "its licence cannot be told")
+
+
+def test_whole_texts_of_licences_are_told():
+    """Their versions stand alone: only who licenses something says that later ones may be taken as well."""
+    folder = Path("/usr/share/common-licenses")
+    if not folder.is_dir():
+        pytest.skip(f"there is no {folder}, as on Debian")
+    wanted = {"Artistic": "", "BSD": "BSD-3-Clause", "LGPL-2": "LGPL-2.0-only"}
+    wanted |= dict.fromkeys(["Apache-2.0", "CC0-1.0", "MPL-1.1", "MPL-2.0"])
+    wanted |= {f"GPL-{version}": f"GPL-{version}.0-only" for version in (1, 2, 3)}
+    wanted |= {"LGPL-2.1": "LGPL-2.1-only", "LGPL-3": "LGPL-3.0-only"}
+    wanted |= {f"GFDL-{version}": f"GFDL-{version}-only" for version in (1.2, 1.3)}
+    licence_of = runpy.run_path(str(BENCH / "models.py"))["licence_of"]
+    found = {name: licence_of((folder / name).read_text())[0] for name in wanted if (folder / name).is_file()}
+    assert found
+    assert found == {name: name if wanted[name] is None else wanted[name] for name in found}
 
 
 def test_models_are_made_of_free_treebanks_only(tmp_path):

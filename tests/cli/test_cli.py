@@ -318,6 +318,7 @@ def test_oracle_fits_a_line_through_the_origin(capsys):
 
 
 def test_oracle_plot_writes_the_picture_or_says_what_is_missing(capsys, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     target = tmp_path / "figure5.svg"
     assert main(["oracle", FIGURE_1, FIGURE_2, "--plot", str(target)]) == 0
     assert target.read_text().lstrip().startswith("<?xml")
