@@ -24,6 +24,12 @@ level, shared_level = ("-O1", "-O1") if checked else ("-O3", "-O2")
 optimized = ["-O1", "-g1", "-fno-omit-frame-pointer", *SANITIZERS] if sanitized else [level, "-g0"]
 shared = optimized if sanitized else [shared_level, "-g0"]
 linked = SANITIZERS if sanitized else []
+# What clang-cl compiles for if not told may be another machine, as on GitHub's Windows for ARM.
+CLANG_TARGETS = {
+    "win32": "i686-pc-windows-msvc",
+    "win-amd64": "x86_64-pc-windows-msvc",
+    "win-arm64": "arm64-pc-windows-msvc",
+}
 
 SHARED = "tanglewood.core._shared"
 FUSED = (
@@ -41,12 +47,14 @@ class BuildExtensions(build_ext):
     def build_extensions(self) -> None:
         if self.compiler.compiler_type == "msvc":
             clang = Path(os.environ.get("CC", "")).stem.lower() == "clang-cl"
-            self.compiler.initialize()
+            if not self.compiler.initialized:  # as it is where another machine is compiled for
+                self.compiler.initialize(self.plat_name)
             if clang:
                 self.compiler.cc = which(os.environ["CC"]) or sys.exit(f"CC={os.environ['CC']} is not there")
+            target = f"--target={CLANG_TARGETS[self.plat_name]}"
             for extension in self.extensions:
-                told = extension.extra_compile_args
-                extension.extra_compile_args = [f"/clang:{option}" for option in told] if clang else ["/fp:precise"]
+                translated = [target, *(f"/clang:{option}" for option in extension.extra_compile_args)]
+                extension.extra_compile_args = translated if clang else ["/fp:precise"]
         super().build_extensions()
 
 

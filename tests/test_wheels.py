@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -62,9 +63,16 @@ def test_the_tests_of_wheels_are_those_of_the_readme_and_have_what_they_look_at(
     assert told.endswith(WHEELS["test-command"].removeprefix("python"))
     for name in WHEELS["test-sources"]:
         assert (ROOT / name).exists(), name
+    extras = PROJECT["project"]["optional-dependencies"]
     for rule in WHEELS["overrides"]:
-        for word in rule["test-command"].split():
+        assert set(rule["test-extras"]) < set(extras)
+        assert set(rule.get("test-requires", [])) < set(extras["test"])
+        for word in rule.get("test-command", "").split():
             assert not word.startswith("tests/") or (ROOT / word).exists(), word
+
+
+def test_only_on_windows_some_tests_are_left_out():
+    assert [rule["select"] for rule in WHEELS["overrides"] if "test-command" in rule] == ["*-win_*"]
 
 
 def test_the_workflow_builds_the_sdist_first_and_publishes_without_a_password():
@@ -81,6 +89,61 @@ def test_the_workflow_builds_the_sdist_first_and_publishes_without_a_password():
     assert "password" not in WORKFLOW.read_text().split("jobs:")[1]
     for uses in re.findall(r"uses: (\S+)", WORKFLOW.read_text()):
         assert re.search(r"@(v\d+|release/v\d+)$", uses), uses
+
+
+# What compilers are told on Windows ---------------------------------------------------------------------------------
+
+TARGETS = {"win-amd64": "x86_64-pc-windows-msvc", "win-arm64": "arm64-pc-windows-msvc"}
+
+
+class Compiler:
+    compiler_type, cc, initialized = "msvc", "cl.exe", False
+
+    def initialize(self, platform):
+        self.initialized = platform
+
+
+def built(monkeypatch, platform):
+    """Distutils' command after it has translated the options; with a compiler that compiles nothing."""
+    build_ext = pytest.importorskip("setuptools.command.build_ext").build_ext
+    from setuptools import Distribution, Extension
+
+    told = {}
+    monkeypatch.setattr("setuptools.setup", lambda **settings: told.update(settings))
+    monkeypatch.setattr("shutil.which", "/llvm/{}".format)
+    monkeypatch.setattr(build_ext, "build_extensions", lambda self: None)
+    monkeypatch.setenv("TANGLEWOOD_PURE", "1")  # so that setup.py does not look for what is to be compiled
+    runpy.run_path(str(ROOT / "setup.py"))
+    command = told["cmdclass"]["build_ext"](Distribution())
+    command.plat_name, command.compiler = platform, Compiler()
+    command.extensions = [Extension("one", [], extra_compile_args=["-O3", "-ffp-contract=off"])]
+    command.build_extensions()
+    return command
+
+
+@pytest.mark.parametrize("platform", TARGETS)
+def test_clang_cl_is_told_the_machine_and_the_options(monkeypatch, tmp_path, platform):
+    monkeypatch.setenv("CC", "clang-cl")
+    command = built(monkeypatch, platform)
+    assert (command.compiler.cc, command.compiler.initialized) == ("/llvm/clang-cl", platform)
+    options = command.extensions[0].extra_compile_args
+    assert options == [f"--target={TARGETS[platform]}", "/clang:-O3", "/clang:-ffp-contract=off"]
+    monkeypatch.undo()
+    if shutil.which("clang") is None:
+        pytest.skip("clang is not installed")
+    (tmp_path / "one.c").touch()
+    command = ["clang", "--driver-mode=cl", "-###", "-Werror", *options, "/c", "one.c"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert f'"-triple" "{TARGETS[platform]}' in done.stderr
+    assert '"-O3"' in done.stderr
+    assert '"-ffp-contract=off"' in done.stderr
+
+
+def test_the_compiler_of_msvc_is_told_its_own_options(monkeypatch):
+    monkeypatch.delenv("CC", raising=False)
+    command = built(monkeypatch, "win-amd64")
+    assert command.compiler.cc == "cl.exe"
+    assert command.extensions[0].extra_compile_args == ["/fp:precise"]
 
 
 # What is made of the sources; they are copied, since setuptools writes beside them. ----------------------------------

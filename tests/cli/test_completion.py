@@ -104,6 +104,34 @@ def wait_for(file, terminal):
     raise AssertionError(f"zsh is stuck: {shown!r}")
 
 
+@pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish")
+def test_fish_completes_commands_options_values_and_files(script, tmp_path):
+    (tmp_path / "train.conllu").touch()
+    (tmp_path / "two words.conllu").touch()
+    (tmp_path / "script").write_text(script("fish"))
+    typed = {
+        "tanglewood ": sorted(COMMANDS),
+        "tanglewood dr": ["draw"],
+        "tanglewood train --ep": ["--epochs"],
+        "tanglewood train train.conllu --search ei": ["eisner", "eisner2"],
+        "tanglewood parse tr": ["train.conllu"],
+        "tanglewood parse tw": ["two words.conllu"],
+        "tanglewood reproduce niv": ["nivre2007", "nivre2009"],
+        "tanglewood reproduce nivre2009 --treeb": ["--treebank"],
+        "tanglewood completion f": ["fish"],
+    }
+    for line, wanted in typed.items():
+        assert completed_by_fish(tmp_path, line) == wanted
+
+
+def completed_by_fish(folder, line):
+    """What fish offers for the end of a line, without what it says about it."""
+    ask = ["fish", "--no-config", "-c", "source script; complete -C $argv", line]
+    done = subprocess.run(ask, cwd=folder, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    return [offered.split("\t")[0] for offered in done.stdout.splitlines()]
+
+
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_other_shells_take_their_scripts(script, shell, tmp_path):
     text = script(shell)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import signal
@@ -18,6 +19,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tanglewood.cli import main
+from tanglewood.cli.serve import add_arguments
 from tanglewood.derivation import trace_model
 from tanglewood.training.config import Config
 from tanglewood.training.loop import Training
@@ -165,6 +167,24 @@ def test_every_limit_is_an_option(capsys):
     for name in Limits.__slots__:
         assert f"--{name.replace('_', '-')} " in shown
         assert f"(default {getattr(Limits(), name):,})" in text.partition(f"--{name.replace('_', '-')} ")[2]
+
+
+def test_help_shows_the_defaults_of_where_and_what_it_serves(capsys):
+    with pytest.raises(SystemExit):
+        main(["serve", "--help"])
+    _, _, shown = " ".join(capsys.readouterr().out.split()).partition("options: ")
+    for option, default in {
+        "--model": "the bundled English one",
+        "--host": "127.0.0.1: this machine",
+        "--port": "8000; 0: any free one",
+        "--allow-host": "those of this machine, or any with another --host",
+    }.items():
+        _, _, told = shown.partition(f"{option} ")
+        assert re.search(r"\(default:? (.*?)\)", told)[1] == default
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    args = parser.parse_args([])
+    assert (args.model, args.host, args.port, args.allow_host) == ([], "127.0.0.1", 8000, None)
 
 
 def test_other_commands_do_not_load_the_web():

@@ -1,12 +1,14 @@
 """The kernels as other compilers and machines have them: the same bits, and with fused operations nearly the same.
 
 A small program in C is compiled with what is here: the compiler of this machine as itself and as one without vectors
-(as MSVC is), Clang, and one for ARM whose program qemu runs. On Debian: apt install clang gcc-aarch64-linux-gnu
-libc6-dev-arm64-cross qemu-user, then pytest --slow tests/ml/test_kernels_elsewhere.py
+(as MSVC is), the same with musl, Clang, and one for ARM whose program qemu runs. For macOS and Windows Clang only
+compiles the kernels: what runs there is not at hand. On Debian: apt install clang gcc-aarch64-linux-gnu
+libc6-dev-arm64-cross musl-tools qemu-user, then pytest --slow tests/ml/test_kernels_elsewhere.py
 """
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from functools import cache
@@ -45,11 +47,24 @@ HERE = {
 ARM = Build("aarch64-linux-gnu-gcc", ("-O3", "-static"), ("qemu-aarch64", "-cpu", "max"))
 ELSEWHERE = {
     "gcc": Build("gcc", ("-O3",)),
+    "musl": Build("musl-gcc", ("-O3",)),
     "clang": Build("clang", ("-O3",)),
     "clang, plain": Build("clang", ("-O3", "-DTW_PLAIN")),
     "arm": ARM,
     "arm, plain": ARM._replace(options=("-O3", "-static", "-DTW_PLAIN")),
 }
+# All that the kernels need of a C library, declared for systems whose headers are not at hand.
+HEADERS = {
+    "math.h": "float fabsf(float), sqrtf(float);\n",
+    "string.h": "#include <stddef.h>\nvoid *memcpy(void *, const void *, size_t), *memset(void *, int, size_t);\n",
+    "sys/sysctl.h": "#include <stddef.h>\nint sysctlbyname(const char *, void *, size_t *, void *, size_t);\n",
+}
+ALL_OF_THEM = """
+#include "tanglewood/ml/families.h"
+const tw_kernels *chosen(int family) { return tw_families() >> family & 1 ? tw_family(family) : 0; }
+"""
+X86 = {"portable", "avx2", "avxvnni", "avx512", "vnni"}
+ARM64 = {"portable", "neon", "dotprod"}
 
 
 @pytest.fixture(scope="module")
@@ -175,3 +190,28 @@ def test_a_machine_says_what_it_has(make, build, processor, families):
         pytest.skip(f"this qemu does not know {processor}")
     assert [name for number, name in enumerate(FAMILIES) if int(done.stdout) >> number & 1] == families
     assert set(outputs(command, SHAPES[0])) == set(families)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("contract", ["fast", "off"])
+@pytest.mark.parametrize(
+    ("target", "families"),
+    [
+        (["--target=x86_64-apple-macos11"], X86),
+        (["--target=arm64-apple-macos11"], ARM64),
+        (["--target=x86_64-pc-windows-msvc"], X86),
+        (["--target=arm64-pc-windows-msvc", "-march=armv8.2-a+dotprod"], ARM64),  # Clang 16 does without the second
+    ],
+)
+def test_clang_compiles_every_family_for_macos_and_windows(tmp_path, target, families, contract):
+    if shutil.which("clang") is None:
+        pytest.skip("clang is not installed")
+    for name, declared in HEADERS.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(declared)
+    command = ["clang", *target, "-O3", f"-ffp-contract={contract}", "-Werror=implicit", "-ffreestanding"]
+    command += ["-nostdlibinc", "-isystem", str(tmp_path), f"-I{SOURCES}", "-c", "-x", "c", "-"]
+    command += ["-o", str(tmp_path / "kernels.o")]
+    subprocess.run(command, input=ALL_OF_THEM, text=True, check=True, timeout=600)
+    symbols = re.findall(rb"\b_?kernels_(\w+)", (tmp_path / "kernels.o").read_bytes())
+    assert {symbol.decode() for symbol in symbols} == families

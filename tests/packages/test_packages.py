@@ -6,23 +6,32 @@ import csv
 import hashlib
 import io
 import json
+import shlex
 import subprocess
 import sys
 import zipfile
 from base64 import urlsafe_b64encode
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tanglewood as tw
-from tanglewood.cli import main
+from tanglewood.cli import main, whole_parser
+from tanglewood.cli.train import chosen_config
+from tanglewood.embedding import save_vectors
 from tanglewood.errors import ConfigError, ModelError
 from tanglewood.packages.installed import find_installed, installed_models
 from tanglewood.packages.wheel import card_of, command_of, write_wheel
 from tanglewood.training.config import Config
 from tanglewood.training.loop import Training
+from tanglewood.training.stacking import config_of
 from tanglewood.training.student import Taught
-from toy import small_network, toy_sentences, toy_text, train_parser
+from toy import TAGS, small_network, toy_sentences, toy_text, train_parser
+from toy_pipeline import written
+from vector_writers import as_text
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 WHEEL = "tanglewood_model_toy_words-1.2-py3-none-any.whl"
 COMMAND = ["package", "toy.tw", "--name", "toy-words", "--version", "1.2", "--licence", "CC0-1.0", "--language", "art"]
 
@@ -186,6 +195,52 @@ def test_the_command_of_a_model_says_how_it_was_made(model):
     assert words[:2] == ["tanglewood", "train"]
     assert words[words.index("--system") + 1] == "swap"
     assert "epochs=1" in words
+    assert "--dev" not in words
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {"system": "covington", "max_degree": 2, "every_pair": True, "oracle": "static", "seed": 7, "dev": True},
+        {"single_root": False, "pseudo_projective": "head+path"},
+        {"single_root": True, "rate": 1e-5, "beam": 3},
+        {"pipeline": True, "folds": 2},
+        {"search": "mst", "stacked": "toy.tw", "folds": 3, "dev": True},
+        {"learner": "linear", "templates": "größe 🌲.toml"},
+        {"vectors": "toy.vec", "vectors_rows": 7, "vectors_width": 0},
+        {"vectors": "toy.vec"},
+        {"contextual": ["one.vectors", "two.vectors"]},
+        {"distil": 2},
+        {"distil_from": ["toy.tw", "toy-2.tw"], "unlabelled": ["more.conllu"], "favour_rare": 0.0},
+        {"begin_from": "toy.tw"},
+    ],
+    ids=lambda choices: "-".join(map(str, choices)),
+)
+@pytest.mark.usefixtures("small_training")
+def test_the_command_of_a_model_makes_the_same_choices(model, choices):
+    """Parsed as any other command, it gives the configuration that the model has."""
+    sentences = written(6, 1)
+    (model.parent / "toy-2.tw").write_bytes(model.read_bytes())
+    (model.parent / "more.conllu").write_text(toy_text(3))
+    (model.parent / "größe 🌲.toml").write_bytes((EXAMPLES / "templates.toml").read_bytes())
+    (model.parent / "toy.vec").write_bytes(as_text([*TAGS], np.ones((len(TAGS), 3), np.float32)))
+    for name in ("one.vectors", "two.vectors"):
+        save_vectors(name, "toy/encoder", 2, [(one.forms, np.ones((len(one), 2))) for one in sentences])
+    dev = sentences[:2] if choices.pop("dev", False) else None
+    made = tw.train(sentences, dev, epochs=1, **choices)
+    args = whole_parser().parse_args(shlex.split(command_of(made))[1:])
+    assert chosen_config(args) == config_of(made.description)
+    assert (args.pipeline, args.dev) == (made.tokenizer is not None, [] if dev is None else ["DEV"])
+
+
+def test_the_command_of_a_model_names_files_without_their_folders_and_encoders_whole(model):
+    pipeline = tw.load("toy.tw")
+    pipeline.parser.description |= {"contextual": ["owner/encoder"], "pretrained": "/home/wug/a b.pre.tw"}
+    assert command_of(pipeline).endswith("--pretrained 'a b.pre.tw' --contextual owner/encoder")
+    pipeline.parser.description |= {"contextual": ["/home/wug/dax.vectors"]}
+    assert command_of(pipeline).endswith("--contextual dax.vectors")
+    pipeline.parser.description |= {"settings": {"templates": "/home/wug/my.toml"}}
+    assert "--set 'templates=\"my.toml\"'" in command_of(pipeline)
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import importlib.util
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from corpora import make_corpus, outputs, paragraphs, parse_corpus
 from tanglewood.cli import main
 from tanglewood.run import units
 from tanglewood.run.units import read_record
+from tanglewood.treebank.doc import Doc
 from tanglewood.treebank.record import ROW_COLUMNS
 from toy import sentences_of
 
@@ -163,6 +165,30 @@ def test_others_can_read_it(model, package):
     else:
         forms = other.load_dataset("parquet", data_files=path, cache_dir="cache")["train"]["form"]
     assert list(map(list, forms)) == [row["form"] for row in wanted]
+
+
+@pytest.mark.parametrize("package", ["pandas", "datasets"])
+def test_rows_become_tables_as_the_docs_show(package):
+    other = pytest.importorskip(package, reason=f"{package} is not installed")
+    text = """\
+# sent_id = a
+1\tNA\tnull\tX\t_\tB=1|A=2\t0\troot\t_\tTokenRange=0:2|Confidence=0.5
+2\t"\t_\tPUNCT\t"\t_\t1\tpunct\t_\tTokenRange=3:4
+3\tnan\tNone\tX\t_\t_\t2\tdep\t_\t_
+
+"""
+    doc = Doc('NA " nan', sentences_of(text * 2))
+    doc.save("letters.tsv")
+    page = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```py\n(.*?)```", page, re.DOTALL)
+    lines = [line for line in block.splitlines() if line.startswith(f"{package}.")]
+    assert len(lines) == {"pandas": 2, "datasets": 1}[package]
+    for line in lines:
+        table = eval(line, {package: other, "doc": doc})
+        rows = table.to_dict("records") if package == "pandas" else table.to_list()
+        if package == "pandas":
+            rows = [{name: None if other.isna(value) else value for name, value in row.items()} for row in rows]
+        assert rows == doc.to_rows()
 
 
 def test_without_the_package_an_error_says_what_to_install(model, capsys, monkeypatch):

@@ -63,29 +63,31 @@ def bundled_card() -> dict[str, Any]:
 
 
 def command_of(pipeline: Pipeline) -> str:
-    """Return a command that trains such a model, as far as the model says how it was made."""
+    """Return a command that trains such a model, as far as the model says how it was made; files by their names."""
     about = pipeline.description
-    words = [
-        "tanglewood",
-        "train",
-        *(["--pipeline"] if pipeline.tokenizer else []),
-        "TRAIN",
-        "--dev",
-        "DEV",
-        "-o",
-        "MODEL",
-    ]
+    words = ["tanglewood", "train", *(["--pipeline"] if pipeline.tokenizer else []), "TRAIN"]
+    words += [*(["--dev", "DEV"] if "dev" in about else []), "-o", "MODEL"]
     for name in ("system", "oracle", "pseudo_projective", "learner", "search"):
         if about.get(name):
             words += [f"--{name.replace('_', '-')}", str(about[name])]
+    words += ["--single-root" if about["single_root"] else "--several-roots"]
     for name in ("seed", "beam"):
         words += [f"--{name}", str(about.get(name, 1))]
-    for name, value in {**about.get("options", {}), **about.get("settings", {})}.items():
-        place = f"options.{name}" if name in about.get("options", {}) else name
-        words += ["--set", f"{place}={json.dumps(value)}"]
+    settings = {f"options.{name}": value for name, value in about.get("options", {}).items()}
+    if "folds" in about:
+        settings["folds"] = about["folds"]
+    settings |= about.get("settings", {})
+    for name, value in settings.items():
+        told = Path(value).name if name == "templates" else value
+        words += ["--set", f"{name}={json.dumps(told, ensure_ascii=False)}"]
     for name in ("vectors", "pretrained", "stacked", "begin_from"):
         if about.get(name):
             words += ["--from" if name == "begin_from" else f"--{name}", Path(about[name]).name]
+    for name in ("vectors_rows", "vectors_width"):
+        if name in about:
+            words += [f"--{name.replace('_', '-')}", str(about[name])]
+    if about.get("contextual"):
+        words += ["--contextual", *map(_file_or_encoder, about["contextual"])]
     if about.get("distil"):
         words += ["--distil", str(about["distil"])]
     if about.get("distil_from"):
@@ -93,6 +95,11 @@ def command_of(pipeline: Pipeline) -> str:
     for name in about.get("unlabelled", ()):
         words += ["--unlabelled", Path(name).name]
     return shlex.join(words)
+
+
+def _file_or_encoder(name: str) -> str:
+    """Return the name without its folders, unless it may be that of an encoder, such as owner/model."""
+    return Path(name).name if Path(name).is_absolute() else name
 
 
 def write_wheel(model: str | Path, folder: str | Path, card: Mapping[str, Any], licence_text: str = "") -> Path:

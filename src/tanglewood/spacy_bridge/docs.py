@@ -60,14 +60,12 @@ def to_spacy(source: Doc | Iterable[Sentence], vocab: Vocab) -> SpacyDoc:
         own = rows_of(sentence, vocab)
         first = len(words)
         for form, after in _forms(sentence):
-            places.append(len(words))
-            words.append(form)
-            spaces.append(after.startswith(" "))
-            rows.append(own[len(places) - 1])
-            if more := after.removeprefix(" "):  # tokens of white space hang on the word before them
-                words.append(more)
-                spaces.append(False)
-                rows.append(Row(more, "SPACE", "", "", WHITE, ""))
+            for text, is_word in _parts(form, after):
+                if is_word:
+                    places.append(len(words))
+                words.append(text)
+                spaces.append(is_word and after.startswith(" "))
+                rows.append(own[len(places) - 1] if is_word else Row(text, "SPACE", "", "", WHITE, ""))
         for place, row in enumerate(rows[first:], first):
             white = row.pos == "SPACE" and row.head == WHITE
             heads.append(place - 1 if white else place if row.head <= 0 else places[row.head - 1])
@@ -105,6 +103,12 @@ def _forms(sentence: Sentence) -> Iterator[tuple[str, str]]:
             yield word, after if number == len(words) else ""
 
 
+def _parts(word: str, after: str) -> list[tuple[str, bool]]:
+    """Return the tokens that a word and the white space after it become, and whether they are words."""
+    more = after.removeprefix(" ")
+    return [(word, True), *([(more, False)] if more else [])]
+
+
 def rows_of(sentence: Sentence, vocab: Vocab) -> list[Row]:
     """Return what spaCy gets of the words of a sentence."""
     from spacy.parts_of_speech import IDS
@@ -124,7 +128,7 @@ def rows_of(sentence: Sentence, vocab: Vocab) -> list[Row]:
                 "" if xpos == "_" else xpos,
                 str(MorphAnalysis(vocab, pairs)) if pairs else "",
                 head,
-                "" if label == "_" else label,
+                label if label != "_" else "dep" if head >= 0 else "",  # spaCy wants a label where there is a head
             )
         )
     return found
@@ -137,7 +141,11 @@ def words_in(doc: SpacyDoc) -> list[Token]:
 
 def _restored(doc: SpacyDoc, sentences: list[Sentence]) -> list[Sentence] | None:
     """Return the sentences with what spaCy has changed; None if these are not the words of the document any more."""
-    tokens = words_in(doc)
+    parts = [part for sentence in sentences for word, after in _forms(sentence) for part in _parts(word, after)]
+    if [token.text for token in doc] == [text for text, _ in parts]:  # a word may look like white space
+        tokens = [token for token, (_, is_word) in zip(doc, parts, strict=True) if is_word]
+    else:
+        tokens = words_in(doc)
     if [token.text for token in tokens] != [form for sentence in sentences for form in sentence.forms]:
         return None
     found = []
@@ -177,7 +185,7 @@ def _updated(sentence: Sentence, before: list[Row], now: list[Row]) -> Sentence:
     if all((was.head, was.dep) == (new.head, new.dep) or new.head < 0 for was, new in zip(before, now, strict=True)):
         return changed
     labels = [
-        mine if was.dep == new.dep and mine != "_" else new.dep or "dep"
+        mine if was.dep == new.dep != "" else new.dep or "dep"
         for mine, was, new in zip(sentence.deprels, before, now, strict=True)
     ]
     return changed.with_tree(Tree([row.head for row in now], labels))
