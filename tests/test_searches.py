@@ -326,7 +326,7 @@ def test_confidence_belongs_to_the_head_that_is_written():
             [TreeVote(one.heads, one.labels, 1.0) for one in worker._derivations(sentence, 0, every=False)],
             searches.BELIEVED_VOTE,
         )
-        chances = worker._decoding.marginals(scores, parser.model.temperature)
+        chances = worker.decoding.marginals(scores, parser.model.temperature)
         for word, (head, misc) in enumerate(zip(parsed.tree.heads[1:], parsed.misc, strict=True), 1):
             assert misc == f"Confidence={chances[head, word]:.4f}"
         moved += not parsed.tree.is_projective()
@@ -386,7 +386,7 @@ def test_n_best_trees_as_data_come_from_searches_that_have_them(joint):
 
 
 def test_a_dev_set_of_very_long_sentences_leaves_the_temperature_alone(monkeypatch):
-    monkeypatch.setattr("tanglewood.learners.network.learner.MOST_ARC_WORDS", 1)
+    monkeypatch.setattr("tanglewood.training.loop.MOST_ARC_WORDS", 1)
     parser = train_parser(toy_sentences(4), toy_sentences(2), settings={"epochs": 1})
     assert (parser.model.temperature, parser.model.calibrated) == (1.0, True)
 

@@ -21,6 +21,7 @@ from tanglewood.core.logs_plain import exp
 from tanglewood.core.search import Search
 from tanglewood.core.state import State
 from tanglewood.decoders import MOST_MEMORY, MOVE_SEARCHES, SEARCHES
+from tanglewood.decoders.base import Scores
 from tanglewood.decoders.kept import kept_heads, kept_problem, too_long_to_keep, with_labels_of
 from tanglewood.decoders.limits import MOST_ARC_WORDS, too_long
 from tanglewood.decoding import BY_HEADS, DecodedArcs, Decoding, with_confidence
@@ -154,14 +155,20 @@ class ArcWorker(ParserWorker):
 
     def __init__(self, parser: Searched, options: ParseOptions) -> None:
         ParserWorker.__init__(self, parser, options)
-        self._decoding = Decoding(self._actions.system, options, options.search or parser.description["search"])
+        self.decoding = Decoding(self._actions.system, options, options.search or parser.description["search"])
+
+    def believed(self, sentences: Sequence[Sentence]) -> list[tuple[Scores, Sequence[int]]]:
+        """Return of each sentence the scores by which its heads are probable, and the heads that are found."""
+        self._encode(sentences)
+        tables = [self._workspace.score(index).scores for index in range(len(sentences))]
+        return [(scores, self.decoding.decode(scores, 1.0).heads) for scores in tables]
 
     def problem(self, sentence: Sentence) -> LocatedError | None:
         """Return the error if the tables of a sentence would need too much memory, even for the best of all trees."""
         if problem := ParserWorker.problem(self, sentence):
             return problem
         allowed = max(self.options.max_memory, MOST_MEMORY)  # below that a search falls back on the best of all trees
-        needed = self._decoding.memory(len(sentence))
+        needed = self.decoding.memory(len(sentence))
         if needed <= allowed:
             return None
         remedy = (
@@ -180,12 +187,12 @@ class ArcWorker(ParserWorker):
     def _parse(self, sentence: Sentence, index: int) -> Iterator[Sentence]:
         arcs = self._workspace.score(index)
         siblings = None
-        if self._parser.model.capabilities.scores_siblings and self._decoding.fits(len(sentence)):
+        if self._parser.model.capabilities.scores_siblings and self.decoding.fits(len(sentence)):
             siblings = self._workspace.score_siblings(index)
         kept = self._kept(sentence)
-        found = self._decoding.decode(arcs.scores, self._workspace.temperature, siblings=siblings, kept=kept)
+        found = self.decoding.decode(arcs.scores, self._workspace.temperature, siblings=siblings, kept=kept)
         parsed = self._with_tree(sentence, self._tree(found.heads, arcs.best_labels(found.heads)))
-        yield self._described(parsed, self._decoding, found)
+        yield self._described(parsed, self.decoding, found)
 
 
 class MoveWorker(ParserWorker):
@@ -361,6 +368,12 @@ def shares_of(derivations: Sequence[Derivation]) -> list[float]:
     return [share / total for share in shares]
 
 
+def votes_of(derivations: Sequence[Derivation]) -> list[TreeVote]:
+    """Return the trees of derivations, the first being the best, each with its share as its weight."""
+    shares = shares_of(derivations)
+    return [TreeVote(one.heads, one.labels, share) for one, share in zip(derivations, shares, strict=True)]
+
+
 class JointWorker(MoveWorker):
     """Searches with the scores of moves and of arcs."""
 
@@ -369,11 +382,26 @@ class JointWorker(MoveWorker):
         projective = parser.scheme is not None or self._actions.system.projective
         over_arcs = options.search if options.search in SEARCHES else "eisner" if projective else "mst"
         cautious = options.search == "vote" and not projective
-        self._decoding = Decoding(self._actions.system, options, over_arcs, cautious=cautious)
+        self.decoding = Decoding(self._actions.system, options, over_arcs, cautious=cautious)
 
     def _fits(self, n: int) -> bool:
         """Whether arcs of n words are scored; in longer sentences the moves have to do."""
-        return n <= (self.options.max_length or MOST_ARC_WORDS) and self._decoding.memory(n) <= self.options.max_memory
+        return n <= (self.options.max_length or MOST_ARC_WORDS) and self.decoding.memory(n) <= self.options.max_memory
+
+    def believed(self, sentences: Sequence[Sentence]) -> list[tuple[Scores, Sequence[int]]]:
+        """Return of each sentence the scores by which its heads are probable, and the heads that are found by voting.
+
+        Only the best moves vote, without a beam.
+        """
+        self._encode(sentences)
+        found = []
+        for index, sentence in enumerate(sentences):
+            votes = votes_of(self._derivations(sentence, index, every=False))
+            arcs = self._workspace.score(index)
+            scores = arcs.with_votes(votes, self._workspace.votes.greedy)
+            heads = self.decoding.decode(scores, 1.0, trusted=votes[0].heads).heads
+            found.append((arcs.with_votes(votes, BELIEVED_VOTE), heads))
+        return found
 
     def problem(self, sentence: Sentence) -> LocatedError | None:
         """Return the error if heads are to be kept in a sentence that is too long for the scores of arcs."""
@@ -399,7 +427,7 @@ class JointWorker(MoveWorker):
         if options.search in SEARCHES:
             yield self._decoded(sentence, arcs, derivations)
             return
-        chances = self._decoding.marginals(arcs.scores, self._workspace.temperature) if options.confidence else None
+        chances = self.decoding.marginals(arcs.scores, self._workspace.temperature) if options.confidence else None
         for place, (tree, one) in enumerate(self._different(derivations)[: options.nbest], 1):
             parsed = self._shown(self._ranked(sentence, tree, one, place))
             yield parsed if chances is None else with_confidence(parsed, chances)
@@ -428,22 +456,20 @@ class JointWorker(MoveWorker):
         self, sentence: Sentence, arcs: ArcScores, derivations: Sequence[Derivation], *, by_beam: bool = False
     ) -> Sentence:
         """Return the sentence with the best tree by the scores of arcs, to which derivations add their votes."""
-        scores = believed = arcs.scores
-        votes: list[TreeVote] = []
         if len(derivations) > 1:
             both = [one._replace(score=self._joint_score(one, arcs)) for one in derivations]
             derivations = sorted(both, key=lambda one: -one.score)
-        if derivations:
-            shares = shares_of(derivations)
-            votes = [TreeVote(one.heads, one.labels, share) for one, share in zip(derivations, shares, strict=True)]
+        votes = votes_of(derivations)
+        scores = believed = arcs.scores
+        if votes:
             scores = arcs.with_votes(votes, self._workspace.votes.beam if by_beam else self._workspace.votes.greedy)
             if self.options.confidence:
                 believed = arcs.with_votes(votes, BELIEVED_VOTE)
-        kept, trusted = self._kept(sentence), derivations[0].heads if derivations else None
-        found = self._decoding.decode(scores, self._workspace.temperature, believed, kept=kept, trusted=trusted)
+        kept, trusted = self._kept(sentence), votes[0].heads if votes else None
+        found = self.decoding.decode(scores, self._workspace.temperature, believed, kept=kept, trusted=trusted)
         tree = self._tree(found.heads, arcs.best_labels(found.heads, votes))
         tagged = self._tagged(sentence, derivations[0].tags) if derivations else sentence
-        return self._described(self._with_tree(tagged, tree), self._decoding, found)
+        return self._described(self._with_tree(tagged, tree), self.decoding, found)
 
     def _joint_score(self, found: Derivation, arcs: ArcScores) -> float:
         """Return the sum of the log-probabilities of a derivation and, less a constant, of its arcs and labels."""

@@ -265,14 +265,29 @@ def test_going_on_from_a_state_is_as_if_nothing_had_happened():
     assert model_bytes(resumed.model()) == model_bytes(straight.model())
 
 
-def test_a_temperature_makes_held_out_heads_probable():
+def test_a_temperature_makes_confidence_the_share_of_right_heads():
     from test_linear import treebank
+
+    from tanglewood.decoders.spanning import SpanningTree
+    from tanglewood.learners.calibration import FARTHEST, at_temperature, best_temperature
 
     learner = quick_learner()
     learn(learner, 4, treebank(1, 30))
-    model = learner.model()
-    model.calibrate(treebank(2, 10))
-    assert model.temperature < 1  # nearly all are right: the model may be sure
+    model, decoder = learner.model(), SpanningTree()
+    workspace = model.workspace()
+    examples = treebank(2, 10)
+    workspace.encode([example.words for example in examples])
+    found = []
+    for index, example in enumerate(examples):
+        scores = workspace.score(index).scores
+        found.append((scores, list(decoder.best(scores).heads[1:]), list(example.heads[1:])))
+
+    def marginals(scores, temperature):
+        return decoder.marginals(at_temperature(scores, temperature))
+
+    assert best_temperature(marginals, found) < 1  # nearly all are right: the model may be sure
+    wrong = [(scores, heads, [head + 1 for head in heads]) for scores, heads, _ in found]
+    assert best_temperature(marginals, wrong) == 2.0**FARTHEST  # none is right: it should be sure of nothing
 
 
 @pytest.mark.parametrize("options", [{"epochs": 0}, {"most": 0.0}, {"head_cost": 0.0}, {"label_cost": -1.0}])

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from tanglewood.decoders.base import Decoder, Scores, words_in
+from tanglewood.decoders.base import Scores, words_in
 
 BINS = 15  # of equal width, as in measure/calibration.py
 FARTHEST = 6  # most powers of 2 from 1
@@ -21,22 +22,24 @@ def at_temperature(scores: Scores, temperature: float) -> Scores:
     return memoryview(flat).cast("B").cast("f", (size, size))
 
 
-def best_temperature(decoder: Decoder, scored: Sequence[tuple[Scores, Sequence[int]]]) -> float:
+def best_temperature(
+    marginals: Callable[[Scores, float], Any], found: Sequence[tuple[Scores, Sequence[int], Sequence[int]]]
+) -> float:
     """Return the temperature at which the probabilities of heads say best how many of them are right.
 
-    That is where the expected calibration error of the best trees of held-out sentences, whose gold heads (indexed by
-    node) are known, is smallest. The temperature that makes gold heads most probable is higher: a few words of which
-    the model is sure, and wrong, weigh most there, and all others get too little confidence.
+    That is where the expected calibration error is smallest over held-out sentences, ``found`` being the scores by
+    which the heads of each are probable, the heads that parsing gives its words, and their gold heads. The temperature
+    that makes gold heads most probable is higher: a few words of which the model is sure, and wrong, weigh most there,
+    and all others get too little confidence.
     """
-    found = [(scores, decoder.best(scores).heads, gold) for scores, gold in scored]
 
     def error(temperature: float) -> float:
         gaps = [0.0] * BINS  # confidence less right heads, summed up by confidence
         for scores, heads, gold in found:
-            marginals = decoder.marginals(at_temperature(scores, temperature))
-            for word in range(1, len(heads)):
-                confidence = marginals[heads[word], word]
-                gaps[min(int(BINS * confidence), BINS - 1)] += confidence - (heads[word] == gold[word])
+            chances = marginals(scores, temperature)
+            for word, (head, right) in enumerate(zip(heads, gold, strict=True), 1):
+                confidence = chances[head, word]
+                gaps[min(int(BINS * confidence), BINS - 1)] += confidence - (head == right)
         return sum(map(abs, gaps))
 
     power, least = 0.0, error(1.0)

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 from tanglewood.core.actions import Actions
 from tanglewood.core.system import TransitionSystem
 from tanglewood.decoders import MOST_MEMORY, make_decoder
-from tanglewood.decoders.limits import table_memory, too_long
+from tanglewood.decoders.limits import MOST_ARC_WORDS, table_memory, too_long
 from tanglewood.errors import ConfigError, ModelError
 from tanglewood.learners import learner_class
 from tanglewood.learners.base import Example, Learner, Model, StackedTree, Votes
+from tanglewood.learners.calibration import best_temperature
 from tanglewood.learners.tag_candidates import Tagging, tags_to_give
 from tanglewood.measure.scores import evaluate
 from tanglewood.ml.words import OPTIONAL, Columns, words_of
@@ -25,7 +26,7 @@ from tanglewood.options import ParseOptions
 from tanglewood.packages.installed import model_file
 from tanglewood.parser import Parser, naming_model
 from tanglewood.pipeline import load
-from tanglewood.searches import stacked_tree, stacked_trees
+from tanglewood.searches import stacked_tree
 from tanglewood.store import load_model, part_of, save_model
 from tanglewood.systems import make_system
 from tanglewood.training.config import Config
@@ -294,29 +295,23 @@ class Training:
         parser = self.best[1]
         able = parser.model.capabilities
         if self.dev and able.scores_arcs and not able.scores_siblings and not able.calibrated:
-            self._calibrate(parser)
             if able.scores_moves:
                 self._weigh_votes(parser)
+            self._calibrate(parser)
         return parser
 
     def _calibrate(self, parser: Parser) -> None:
-        """Calibrate a model of arcs on dev."""
-        sentences = self.dev[:CALIBRATED_ON]
+        """Find the temperature at which confidence says best how many heads of dev are right."""
+        model: Any = parser.model
+        model.calibrated = True
+        dev = [sentence for sentence in self.dev[:CALIBRATED_ON] if len(sentence) <= MOST_ARC_WORDS]
+        if not dev:
+            return
+        worker: Any = parser.worker(ParseOptions(search="vote" if model.capabilities.scores_moves else "mst"))
         scheme = self.lesson.scheme
-        trees = [sentence.tree if scheme is None else projectivize(sentence.tree, scheme) for sentence in sentences]
-        words = words_of
-        if self.actions.tags:
-            tagging = Tagging(self.actions)
-            words = lambda sentence: tagging.read(sentence)[0]  # noqa: E731
-        others: Sequence[StackedTree | None] = [None] * len(trees)
-        if self.stacked is not None:
-            others = stacked_trees(self.stacked, sentences, self.actions)
-        parser.model.calibrate(  # type: ignore[attr-defined]
-            [
-                Example(words(sentence), tree.heads, (), other)
-                for sentence, tree, other in zip(sentences, trees, others, strict=True)
-            ]
-        )
+        golds = [sentence.tree if scheme is None else projectivize(sentence.tree, scheme) for sentence in dev]
+        found = [(*pair, gold.heads[1:]) for pair, gold in zip(worker.believed(dev), golds, strict=True)]
+        model.temperature = best_temperature(worker.decoding.marginals, found)
 
     def _weigh_votes(self, parser: Parser) -> None:
         """Find out on dev whether the trees of moves should have half or twice the usual say beside the arcs.

@@ -17,12 +17,10 @@ from tanglewood.core.actions import Actions
 from tanglewood.core.state import State
 from tanglewood.decoders.base import Decoder, score_table
 from tanglewood.decoders.siblings import sibling_table
-from tanglewood.decoders.spanning import SpanningTree
 from tanglewood.errors import ConfigError
 from tanglewood.learners.arcs.core import ArcCore, ArcFeatures, ArcTrainer, SiblingFeatures, label_table
 from tanglewood.learners.arcs.templates import SHIPPED, SIBLINGS, STACKED, ArcTemplates
 from tanglewood.learners.base import ArcTable, Capabilities, Example, StackedTree, quiet
-from tanglewood.learners.calibration import best_temperature
 from tanglewood.learners.linear.learner import TableModel
 from tanglewood.ml.linear_tables import freeze_tables, restore_tables, save_tables, table_arrays
 from tanglewood.ml.linear_weights import MOST_CLASSES, LearningWeights
@@ -143,16 +141,6 @@ class ArcModel(TableModel):
 
     def _state(self) -> dict[str, Any]:
         return {"stacked": self.stacked, "temperature": self.temperature, "calibrated": self.calibrated}
-
-    def calibrate(self, examples: Sequence[Example]) -> None:
-        """Find the temperature at which the probabilities of held-out heads say best how many are right."""
-        decoder = SpanningTree(single_root=self.actions.system.single_root)
-        workspace = self.workspace()
-        stacked = [example.stacked for example in examples if example.stacked is not None]
-        workspace.encode([example.words for example in examples], stacked)
-        scored = [(workspace.score(index).scores, example.heads) for index, example in enumerate(examples)]
-        self.temperature = best_temperature(decoder, scored)
-        self.calibrated = True
 
 
 @dataclass(frozen=True, slots=True)

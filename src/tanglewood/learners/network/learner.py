@@ -20,10 +20,8 @@ from tanglewood.core.oracle import Oracle
 from tanglewood.core.search import MoveScorer, Search
 from tanglewood.core.system import TransitionSystem
 from tanglewood.decoders.limits import MOST_ARC_WORDS
-from tanglewood.decoders.spanning import SpanningTree
 from tanglewood.errors import ConfigError, ModelError
 from tanglewood.learners.base import Capabilities, Example, Votes, quiet
-from tanglewood.learners.calibration import best_temperature
 from tanglewood.learners.network.arcs import WORDS, ArcHead, ArcTarget, ArcTrainer, NetworkArcs, new_arc_parameters
 from tanglewood.learners.network.core import N_DISTANCES, N_FLAGS, NetworkCore, NetworkTrainer
 from tanglewood.ml.adam import Adam, falling, follow
@@ -268,17 +266,6 @@ class NetworkModel:
     def workspace(self, *, reproducible: bool = False) -> NetworkWorkspace:
         """Return a workspace for one thread."""
         return NetworkWorkspace(self, reproducible=reproducible)
-
-    def calibrate(self, examples: Sequence[Example]) -> None:
-        """Find the temperature at which the probabilities of held-out heads say best how many are right."""
-        self.calibrated = True
-        examples = [example for example in examples if len(example.words) <= MOST_ARC_WORDS]
-        if not examples:
-            return
-        workspace = self.workspace()
-        workspace.encode([example.words for example in examples])
-        scored = [(workspace.score(index).scores, example.heads) for index, example in enumerate(examples)]
-        self.temperature = best_temperature(SpanningTree(single_root=self.actions.system.single_root), scored)
 
     def arrays(self) -> Mapping[str, Any]:
         """Return the parameters, with embeddings packed, and the lexicon's vectors."""
