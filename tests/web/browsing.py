@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
+SIZES = {"1280x800": (1280, 800), "1366x768": (1366, 768), "phone": (390, 844)}
 WORDS = {
     "ltr": ["wug", "blick", "dax", "zorp", "fimp", "tove"],
     "rtl": ["ווג", "בליק", "דקס", "זורפ", "פימפ", "טוב"],
@@ -22,6 +25,23 @@ def sentence_of(n, direction="ltr", crossing_from=1):
         label = ("nsubj", "obj", "advcl:relcl")[word % 3] if head else "root"
         rows.append(f"{word}\t{words[word - 1]}\t_\tNOUN\t_\t_\t{head}\t{label}\t_\t_")
     return "\n".join([f"# sent_id = {direction}-{n}", f"# text = {' '.join(words)}", *rows, "", ""])
+
+
+def projective(direction):
+    """CoNLL-U of seven words without crossing arcs, so that arc-standard's dynamic oracle knows what moves cost."""
+    return sentence_of(7, direction, crossing_from=8)
+
+
+def on_every_screen(test):
+    """Run a test at every size, in both directions, light and dark; it takes `size`, `direction` and `theme`."""
+    sizes = pytest.mark.parametrize("size", SIZES)
+    return sizes(pytest.mark.parametrize("direction", WORDS)(pytest.mark.parametrize("theme", ["light", "dark"])(test)))
+
+
+def open_treebank(page, text):
+    content = {"name": "invented.conllu", "mimeType": "text/plain", "buffer": text.encode()}
+    page.get_by_label("A treebank").set_input_files(content)
+    page.locator("#tb-detail text.word").first.wait_for()
 
 
 def show(page, text):

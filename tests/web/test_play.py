@@ -5,7 +5,20 @@ from __future__ import annotations
 import gzip
 import re
 
-from browsing import cells, made, now, sentence_of, settled, show, step, word_in_sight
+from browsing import (
+    SIZES,
+    cells,
+    in_sight,
+    made,
+    now,
+    on_every_screen,
+    projective,
+    sentence_of,
+    settled,
+    show,
+    step,
+    word_in_sight,
+)
 
 PLAIN = "example=plain&system=arc-standard&guide=dynamic"
 
@@ -125,6 +138,56 @@ def test_the_parser_is_played_by_keyboard(visit):
     settled(page)
     assert step(page) == 3
     assert page.evaluate("document.activeElement.className").startswith("move")  # ready for the next one
+
+
+PLAYED = "system=arc-standard&guide=dynamic"
+
+
+@on_every_screen
+def test_a_move_is_taken_and_taken_back_by_mouse_on_every_screen(visit, size, direction, theme):
+    page = visit(PLAYED, size=SIZES[size], color_scheme=theme)
+    show(page, projective(direction))
+    page.locator("#slider").fill("2")
+    assert moves(page) == {"SHIFT": "costs 1 head", "LEFT-ARC(obj)": "next", "RIGHT-ARC": "costs 2 heads"}
+    take(page, "RIGHT-ARC")
+    assert (now(page), step(page), made(page)) == ("RIGHT-ARC(advcl:relcl)", 3, {(1, 2)})
+    assert page.locator(".price").inner_text() == "costs 2 heads"
+    assert page.locator(".lost").inner_text() == "2 heads lost"
+    assert page.locator(".arc.wrong").count() == 1
+    assert in_sight(page, ".price", ".lost", ".move", "#slider")
+    page.get_by_role("button", name="Undo").click()
+    settled(page)
+    assert (now(page), step(page), made(page)) == ("SHIFT", 2, set())
+    assert page.get_by_role("button", name="Undo").is_hidden()
+    assert page.evaluate("scrollY") == 0  # nothing had to be scrolled to
+
+
+@on_every_screen
+def test_a_move_is_taken_and_taken_back_by_keyboard_on_every_screen(visit, size, direction, theme):
+    page = visit(PLAYED, size=SIZES[size], color_scheme=theme)
+    page.get_by_label("A sentence, or CoNLL-U").focus()
+    page.keyboard.press("Control+A")
+    page.keyboard.insert_text(projective(direction))
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.locator("#ask").wait_for(state="hidden")
+    settled(page)
+    for key in ("Home", "ArrowRight", "ArrowRight"):
+        page.keyboard.press(key)
+    assert moves(page)["RIGHT-ARC"] == "costs 2 heads"
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent").startswith("3RIGHT-ARC"):
+            break
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    assert in_sight(page, ":focus")
+    page.keyboard.press("Enter")
+    settled(page)
+    assert (now(page), step(page), made(page)) == ("RIGHT-ARC(advcl:relcl)", 3, {(1, 2)})
+    assert page.locator(".price").inner_text() == "costs 2 heads"
+    page.keyboard.press("u")
+    settled(page)
+    assert (now(page), step(page), made(page)) == ("SHIFT", 2, set())
 
 
 def test_arrow_keys_step_and_do_not_change_the_system(visit):

@@ -5,17 +5,26 @@ from __future__ import annotations
 import json
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
-from browsing import in_sight, no_overflow, sentence_of, settled, show, word_in_sight
+from browsing import (
+    SIZES,
+    in_sight,
+    no_overflow,
+    on_every_screen,
+    open_treebank,
+    projective,
+    sentence_of,
+    settled,
+    show,
+    word_in_sight,
+)
 
-SIZES = {"1280x800": (1280, 800), "1366x768": (1366, 768), "phone": (390, 844)}
 ALWAYS = ('[aria-label="Stack, top last"]', '[aria-label="Buffer, front first"]', ".now strong", "#play", "#slider")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("direction", ["ltr", "rtl"])
-@pytest.mark.parametrize("size", SIZES)
+@on_every_screen
 def test_the_configuration_is_always_in_sight(visit, size, direction, theme):
     """Before and after Show, at every step, of a sentence of 59 words; the tree follows."""
     page = visit(size=SIZES[size], color_scheme=theme)
@@ -107,6 +116,59 @@ def test_text_is_not_cut_and_lines_are_not_broken_on_a_phone(visit):
     assert page.get_by_role("button", name="Reset the filters").bounding_box()["height"] < 35
 
 
+def test_two_systems_and_all_their_options_are_whole_on_a_phone(visit):
+    page = visit("system=covington&system2=planar&step=3", size=SIZES["phone"])
+    assert page.locator(".pane").evaluate_all(CUT) == 0
+    assert in_sight(page, *(f".options label:nth-child({n})" for n in (1, 2, 3)))
+    settled(page)
+    page.locator(".pane").last.locator(".move").last.scroll_into_view_if_needed()
+    assert in_sight(page, ".pane:last-child .move")
+
+
+def test_an_added_arc_is_shown_on_a_phone_where_there_is_room(visit):
+    seen = """e => {
+        const arc = e.getBoundingClientRect(), line = e.parentNode.getBoundingClientRect();
+        return arc.top < line.bottom ? arc.width : 0;
+    }"""
+    page = visit("example=figure1&step=3", size=SIZES["phone"])
+    assert page.locator(".now .added").evaluate(seen) > 100
+    played = "system=arc-standard&guide=dynamic&moves=SHIFT%09SHIFT%09RIGHT-ARC&step=3"
+    page = visit(f"{played}&conllu={quote(projective('ltr'))}", size=SIZES["phone"])
+    page.locator(".price").wait_for()
+    assert page.locator(".now .added").evaluate(seen) == 0  # rather than a letter of it
+    assert page.locator(".now .added").inner_text() == "wug → blick (advcl:relcl)"
+
+
+@pytest.mark.parametrize(("state", "size"), [("", "phone"), ("system2=covington&", "1366x768")])
+def test_where_room_is_short_steps_take_the_place_of_the_moves(visit, state, size):
+    page = visit(f"{state}example=figure1&step=15", size=SIZES[size])
+    moves, row = page.locator(".lower").first.locator("h2, .choice"), page.locator(".steps [aria-current]").first
+    for shown in (False, True, False):
+        assert [part.is_visible() for part in moves.all()] == [not shown, not shown]
+        assert row.is_visible() == shown
+        assert not shown or in_sight(page, ".steps [aria-current] button")
+        page.get_by_role("button", name="Steps").first.click()
+
+
+def test_the_rows_of_steps_are_whole(visit):
+    page = visit("example=figure1&step=15", size=SIZES["1280x800"])
+    titles = page.locator(".steps thead th").first.bounding_box()
+    for step in (15, 16, 20):
+        page.locator("#slider").fill(str(step))
+        shown = page.locator(".steps [aria-current]").bounding_box()
+        rows = (shown["y"] - titles["y"] - titles["height"]) / shown["height"]
+        assert rows == pytest.approx(round(rows), abs=0.1)
+        assert 1 <= round(rows) <= 4
+
+
+def test_sentences_of_a_treebank_begin_where_their_script_does(visit):
+    page = visit("view=treebank", size=SIZES["1280x800"])
+    open_treebank(page, sentence_of(59, "rtl") + sentence_of(3, "rtl") + sentence_of(3))
+    sides = "all => all.map(e => [getComputedStyle(e).direction, getComputedStyle(e).textAlign])"
+    found = page.locator("#tb-list .text").evaluate_all(sides)
+    assert found == [["rtl", "start"], ["rtl", "start"], ["ltr", "start"]]
+
+
 def test_what_stands_in_a_line_or_a_column_is_aligned(visit):
     page = visit("view=treebank&treebank=examples", size=SIZES["1280x800"])
     ends = "all => [...new Set(all.map(e => Math.round(e.getBoundingClientRect().right)))].length"
@@ -151,34 +213,46 @@ def test_arcs_to_come_can_be_seen(visit, scheme):
     assert page.locator(".arc.goal").count() == 9
 
 
+@pytest.fixture(scope="module")
+def axe():
+    found = find_spec("axe_playwright_python")
+    if found is None:
+        pytest.skip("no axe-core: pip install 'tanglewood[test]'")
+    return Path(found.origin).with_name("axe.min.js").read_text(encoding="utf-8")
+
+
+def assert_no_serious_fault(page, axe):
+    settled(page)
+    page.emulate_media(reduced_motion="reduce")  # else a colour is judged while it changes
+    page.evaluate(axe)
+    faults = page.evaluate(
+        """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations
+            .map(one => [one.impact, one.id, one.nodes.slice(0, 4).map(node => node.html.slice(0, 160))])"""
+    )
+    serious = [fault for fault in faults if fault[0] in ("serious", "critical")]
+    assert not serious, json.dumps(serious, indent=1, ensure_ascii=False)
+
+
+@on_every_screen
+def test_axe_finds_no_serious_fault_on_any_screen(visit, axe, size, direction, theme):
+    page = visit("system=covington", size=SIZES[size], color_scheme=theme)
+    show(page, sentence_of(30, direction))
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    assert_no_serious_fault(page, axe)
+    page.get_by_role("button", name="Treebank").click()
+    open_treebank(page, sentence_of(30, direction) + sentence_of(5, direction))
+    assert_no_serious_fault(page, axe)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize(
     ("state", "size"),
     [
         ("system=arc-standard&guide=dynamic&example=plain&moves=SHIFT%09SHIFT%09RIGHT-ARC&step=3", "1280x800"),
         ("text=ta+wug+zorps&guide=model:toy&step=2&system2=covington", "1366x768"),
-        ("system=covington&step=8", "phone"),
         ("view=treebank&treebank=examples&f-crossing=1", "1280x800"),
-        ("view=treebank&treebank=examples", "phone"),
     ],
 )
-def test_axe_finds_no_serious_fault(visit, state, size):
-    """In both themes; a sentence from right to left, if there is one on the page."""
-    found = find_spec("axe_playwright_python")
-    if found is None:
-        pytest.skip("no axe-core: pip install 'tanglewood[test]'")
-    axe = Path(found.origin).with_name("axe.min.js").read_text(encoding="utf-8")
-    page = visit(state, size=SIZES[size], color_scheme="light")
-    if size == "phone" and "view" not in state:
-        show(page, sentence_of(30, "rtl"))
-        page.keyboard.press("Home")
-        page.keyboard.press("ArrowRight")
-    settled(page)
-    page.evaluate(axe)
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        faults = page.evaluate(
-            """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations
-                .map(one => [one.impact, one.id, one.nodes.slice(0, 4).map(node => node.html.slice(0, 160))])"""
-        )
-        serious = [fault for fault in faults if fault[0] in ("serious", "critical")]
-        assert not serious, json.dumps(serious, indent=1, ensure_ascii=False)
+def test_axe_finds_no_serious_fault_in_any_view(visit, axe, state, size, theme):
+    assert_no_serious_fault(visit(state, size=SIZES[size], color_scheme=theme), axe)

@@ -236,7 +236,10 @@ export class Pane {
     const row = this.rows.children[this.shown];
     if (!row) return;
     row.setAttribute("aria-current", "step");
-    this.table.scrollTop = Math.max(0, row.offsetTop - this.table.clientHeight / 2);
+    if (!row.offsetHeight) return; // the moves stand in their place
+    const above = Math.floor(this.table.clientHeight / row.offsetHeight / 2) - 1;
+    const first = this.rows.children[Math.max(0, this.shown - above)];
+    this.table.scrollTop = first.offsetTop - this.rows.firstChild.offsetTop; // whole rows below the titles
   }
 
   #showTree(k, opened) {
