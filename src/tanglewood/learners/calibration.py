@@ -43,7 +43,7 @@ def best_temperature(
         return sum(map(abs, gaps))
 
     power, least = 0.0, error(1.0)
-    for step in (1.0, -1.0, 0.25, -0.25):  # by factors of 2 as long as that helps, then by smaller ones
+    for step in (1.0, -1.0, 0.25, -0.25, 0.125, -0.125):  # by factors of 2 as long as that helps, then by smaller ones
         while abs(power + step) <= FARTHEST and (other := error(2 ** (power + step))) < least:
             power, least = power + step, other
     return float(2**power)

@@ -44,8 +44,7 @@ if TYPE_CHECKING:
     from tanglewood.ml.knowledge import Knowledge
 
 RARE_ARCS = 50  # fewer non-projective arcs than this are hard to learn
-CALIBRATED_ON = 500  # sentences of dev, most, on which models of arcs are calibrated
-VOTED_ON = 2000  # sentences of dev, most, on which it is found out what votes are worth, in these searches
+JUDGED_ON = 2000  # sentences of dev, most, on which models of arcs are calibrated, and votes weighed in these searches
 VOTES = {"greedy": ParseOptions(search="vote"), "beam": ParseOptions(search="vote", accurate=True)}
 MOST_EXACT_WORDS = 40  # of a sentence of dev that is searched exactly by moves; a beam is good enough for the others
 TRAINING_BYTES = 64 << 20  # for a sentence whose chart takes more, learn from the best of all trees instead
@@ -304,7 +303,7 @@ class Training:
         """Find the temperature at which confidence says best how many heads of dev are right."""
         model: Any = parser.model
         model.calibrated = True
-        dev = [sentence for sentence in self.dev[:CALIBRATED_ON] if len(sentence) <= MOST_ARC_WORDS]
+        dev = [sentence for sentence in self.dev[:JUDGED_ON] if len(sentence) <= MOST_ARC_WORDS]
         if not dev:
             return
         worker: Any = parser.worker(ParseOptions(search="vote" if model.capabilities.scores_moves else "mst"))
@@ -319,7 +318,7 @@ class Training:
         Where arcs are much better than moves, as in Latin, they should have less; where moves are as good, more.
         """
         model: Any = parser.model
-        dev = self.dev[:VOTED_ON]
+        dev = self.dev[:JUDGED_ON]
         for name, options in VOTES.items():
             usual = getattr(Votes(), name)
             tried = {}
