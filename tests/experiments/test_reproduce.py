@@ -578,7 +578,7 @@ def test_the_pages_of_the_documentation_are_made_of_runs(finished, tmp_path):
     text = (tmp_path / "README.md").read_text()
     assert text.startswith(f"# By hand\n\n{mark}\n## nivre2009")
     assert "old" not in text
-    assert "|\n\nNot run again: [before](nivre2009-before.md).\n\n## nivre2007\n" in text
+    assert "|\n\nNot run again: [before](nivre2009-before.md) (2026-11-15).\n\n## nivre2007\n" in text
     assert "|\n\nNot run again: [other](nivre2007-other.md) (2026-11-02).\n\n## shi2018\n" in text
     assert text.endswith(f"|\n\n{kept}")  # a paper without a run
     page = (tmp_path / "nivre2009-toy.md").read_text()
