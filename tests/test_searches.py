@@ -246,6 +246,18 @@ def test_votes_of_a_beam_count_less_for_confidence(joint, short):
             assert float(misc.removeprefix("Confidence=")) == pytest.approx(share, abs=2e-4)
 
 
+@pytest.mark.parametrize("kind", ["joint", "projective", "graph_based"])
+def test_a_model_is_calibrated_on_what_it_writes(request, kind):
+    parser, unseen = request.getfixturevalue(kind), toy_sentences(20, seed=13)
+    options = ParseOptions(search="mst" if kind == "graph_based" else "vote", confidence=True)
+    worker = parser.worker(options)
+    for parsed, (scores, heads) in zip(parser.parse_all(unseen, options), worker.believed(unseen), strict=True):
+        assert list(heads) == list(parsed.tree.heads[1:])
+        chances = worker.decoding.marginals(scores, parser.model.temperature)
+        for word, (head, misc) in enumerate(zip(heads, parsed.misc, strict=True), 1):
+            assert misc == f"Confidence={chances[head, word]:.4f}"
+
+
 def test_labels_of_moves_count_only_where_heads_agree(joint, monkeypatch):
     unseen = toy_sentences(30, seed=13)
     monkeypatch.setattr(arc_head, "LABEL_VOTE", 1e6)
