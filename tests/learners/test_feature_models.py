@@ -44,6 +44,17 @@ def test_columns_without_values_are_left_out():
     assert found.count("s0.upos") == 1
 
 
+@pytest.mark.parametrize("tagged", [0.1, 0.9])
+def test_a_stray_tag_is_no_tagset(tagged):
+    random = Random(1)
+    lines = [line.split("\t") for line in toy_text(20).split("\n")]
+    for columns in lines:
+        if len(columns) == 10 and random.random() > tagged:
+            columns[4] = "_"
+    found = feature_templates("nivre2006", make_system("arc-eager"), sentences_of("\n".join(map("\t".join, lines))))
+    assert ("b3.xpos" in found, "b3.upos" in found) == (tagged > 0.5, tagged < 0.5)
+
+
 def test_the_linear_learner_takes_feature_models_with_their_pairs():
     train = toy_sentences(12)
     settings = {"features": "lacroix2014", "epochs": 3}

@@ -8,9 +8,9 @@ u0, the first word that was never on the stack: the way MaltParser's models for 
 arc-eager. A feature may be for systems of one sort only: front, stack, or swap, where b0 may be a word that was put
 back (MaltParser's Input[0]).
 
-cpos and pos are CPOSTAG and POSTAG of CoNLL-X. In CoNLL-U they are UPOS and XPOS; where XPOS is empty, or has more
-values than tagsets of the time had, pos is UPOS and there is no cpos. Columns without any value are left out ("if
-available").
+cpos and pos are CPOSTAG and POSTAG of CoNLL-X. In CoNLL-U they are UPOS and XPOS; where most words have no XPOS, or it
+has more values than tagsets of the time had, pos is UPOS and there is no cpos. Columns without any value are left out
+("if available").
 """
 
 from __future__ import annotations
@@ -109,7 +109,9 @@ def _columns(sentences: Sequence[Sentence]) -> dict[str, str]:
     words = {word for sentence in sentences for word in words_of(sentence)}
     present = {name.lower(): any(word[at] != "_" for word in words) for at, name in enumerate(OPTIONAL, 1)}
     columns = {name: name if there else "" for name, there in present.items()}
-    has_tags = present["xpos"] and len({word[3] for word in words}) <= MOST_TAGS
+    # A single stray XPOS is no tagset: if the svm split its data by it, nearly all would be one part.
+    tagged = [word[3] for word in words if word[3] != "_"]
+    has_tags = len(tagged) > len(words) / 2 and len(set(tagged)) <= MOST_TAGS
     return columns | {"pos": "xpos" if has_tags else "upos", "cpos": columns["upos"] if has_tags else ""}
 
 
