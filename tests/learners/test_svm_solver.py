@@ -10,10 +10,11 @@ from tanglewood.learners.svm.solver import PairSolver, Rows
 
 KERNELS = ((0.2, 0.0), (0.2, 0.3), (1.0, 1.0))  # gamma, coef0
 ROOM = 10**6
+N_RARE = 60  # features that few rows have, which are counted in another way than common ones
 
 
 def random_rows(seed, sizes, most=12):
-    """Rows of every class, features of one class being somewhat different from those of another."""
+    """Rows of every class, features of one class being somewhat different from those of another; some are rare."""
     random = Random(seed)
     n_features = random.randint(5, 40)
     rows = []
@@ -21,8 +22,9 @@ def random_rows(seed, sizes, most=12):
         for _ in range(size):
             middle = random.gauss(n_features * (place + 1) / (len(sizes) + 1), n_features / 3)
             wanted = {int(random.gauss(middle, 4)) % n_features for _ in range(random.randint(0, most))}
-            rows.append(sorted(wanted))
-    return rows, n_features
+            rare = {n_features + random.randrange(N_RARE) for _ in range(random.randint(0, 2))}
+            rows.append(sorted(wanted | rare))
+    return rows, n_features + N_RARE
 
 
 def as_rows(rows, n_features, sizes):

@@ -3,9 +3,13 @@ cimport cython
 cdef double TINY, INFINITE
 cdef int PATIENCE
 cdef long long MOST_STEPS
+cdef int COMMON
 
 cdef class Rows:
     cdef const int[::1] starts, features, classes, index_starts, index
+    cdef int[::1] columns
+    cdef unsigned char[::1] common
+    cdef int n_rows
 
 cdef class PairSolver:
     cdef Rows rows
@@ -26,7 +30,9 @@ cdef class PairSolver:
     cdef int _row(self, int t) noexcept nogil
     @cython.locals(slot="long long", start="long long")
     cdef long long _counts(self, int t) noexcept nogil
+    @cython.locals(column="long long")
     cdef void _count(self, int t, long long start) noexcept nogil
+    cdef void _add_column(self, long long begin, int n, long long start) noexcept nogil
     @cython.locals(shift="long long")
     cdef void _count_class(self, int feature, int begin, int end, long long start) noexcept nogil
     @cython.locals(low=int, high=int)

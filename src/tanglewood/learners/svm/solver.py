@@ -25,6 +25,7 @@ except ModuleNotFoundError:
 TINY = 1e-12  # stands for a curvature that is not positive
 PATIENCE = 1000  # most steps from one shrinking to the next
 MOST_STEPS = 10_000_000  # or 100 for each row: then the betas are taken as they are
+COMMON = 16  # a feature that more than one row in so many has is common
 INFINITE = float("inf")
 
 Array: TypeAlias = Any  # anything with a buffer of numbers
@@ -34,7 +35,9 @@ class Rows:
     """Rows of features, class by class, that any number of threads may share.
 
     The features of a row begin in ``features`` where ``starts`` says, and the rows of a class where ``classes`` says;
-    the rows that have a feature are listed in ``index``, in order, from where ``index_starts`` says.
+    the rows that have a feature are listed in ``index``, in order, from where ``index_starts`` says. A common feature
+    also has a column in ``common``, a 0 or 1 for each row, the one that ``columns`` says (-1: none): to add a whole
+    column is faster than to go through the index, except in the interpreter.
     """
 
     def __init__(self, starts: Array, features: Array, classes: Array, index_starts: Array, index: Array) -> None:
@@ -43,6 +46,16 @@ class Rows:
         self.classes = classes
         self.index_starts = index_starts
         self.index = index
+        self.n_rows = len(starts) - 1
+        held = np.diff(index_starts)
+        chosen = np.flatnonzero(held * COMMON > self.n_rows) if cython.compiled else np.zeros(0, np.intp)
+        columns = np.full(len(held), -1, np.int32)
+        columns[chosen] = np.arange(len(chosen))
+        common = np.zeros((len(chosen), self.n_rows), np.uint8)
+        for column, feature in zip(common, chosen, strict=True):
+            column[index[index_starts[feature] : index_starts[feature + 1]]] = 1
+        self.columns = columns
+        self.common = common.ravel()
 
 
 class PairSolver:
@@ -124,8 +137,19 @@ class PairSolver:
         row = self._row(t)
         for i in range(self.rows.starts[row], self.rows.starts[row + 1]):
             feature = self.rows.features[i]
-            self._count_class(feature, self.first, self.first + self.n_first, start)
-            self._count_class(feature, self.second, self.second + self.size - self.n_first, start + self.n_first)
+            if self.rows.columns[feature] >= 0:
+                column: int = self.rows.columns[feature]
+                column *= self.rows.n_rows
+                self._add_column(column + self.first, self.n_first, start)
+                self._add_column(column + self.second, self.size - self.n_first, start + self.n_first)
+            else:
+                self._count_class(feature, self.first, self.first + self.n_first, start)
+                self._count_class(feature, self.second, self.second + self.size - self.n_first, start + self.n_first)
+
+    def _add_column(self, begin: int, n: int, start: int) -> None:
+        """Count the rows of a class that have a common feature."""
+        for i in range(n):
+            self.kept[start + i] += self.rows.common[begin + i]
 
     def _count_class(self, feature: int, begin: int, end: int, start: int) -> None:
         """Count the rows from ``begin`` to ``end`` that have the feature."""
