@@ -16,7 +16,6 @@ from tanglewood.experiments import PAPERS, experiment
 from tanglewood.experiments.summary import read_results, summarize
 
 DAY = re.compile(r"^Made by .* core\), (\d{4}-\d{2}-\d{2})\.", re.MULTILINE)
-FIRST_DAY = "2026-11-15"  # of the pages that do not say theirs
 MARK = "<!-- made by bench/reproductions.py: nothing below is typed by hand -->\n"
 
 
@@ -32,7 +31,9 @@ def earlier(docs: Path, paper: str, names: set[str]) -> str:
     for page in sorted(docs.glob(f"{paper}-*.md")):
         if page.stem not in names:
             day = DAY.search(page.read_text(encoding="utf-8"))
-            links.append(f"[{page.stem.removeprefix(f'{paper}-')}]({page.name}) ({day[1] if day else FIRST_DAY})")
+            if day is None:
+                raise SystemExit(f"{page}: it does not say when it was made")
+            links.append(f"[{page.stem.removeprefix(f'{paper}-')}]({page.name}) ({day[1]})")
     return f"\nNot run again: {', '.join(links)}.\n" if links else ""
 
 
