@@ -570,15 +570,16 @@ def test_the_pages_of_the_documentation_are_made_of_runs(finished, tmp_path):
     mark = "<!-- made by bench/reproductions.py: nothing below is typed by hand -->\n"
     kept = "## systems\n\n| of earlier | code |\n"
     (tmp_path / "README.md").write_text(f"# By hand\n\n{mark}\n## nivre2009\n\nold\n\n{kept}")
-    (tmp_path / "nivre2009-before.md").write_text("# nivre2009: before\n")
-    (tmp_path / "nivre2007-other.md").write_text("Made by `x` with tanglewood 0.1.0 (compiled core), 2026-11-02. All\n")
+    for name, day in (("nivre2009-before", "2026-10-31"), ("nivre2007-other", "2026-11-02")):
+        made = f"Made by `x` with tanglewood 0.1.0 (compiled core), {day}. All\n"
+        (tmp_path / f"{name}.md").write_text(made)
     script = Path(__file__).resolve().parents[2] / "bench/reproductions.py"
     folders = [folder for paper, folder in finished.items() if paper != "systems"]
     subprocess.run([sys.executable, script, *folders, "--docs", tmp_path], check=True)
     text = (tmp_path / "README.md").read_text()
     assert text.startswith(f"# By hand\n\n{mark}\n## nivre2009")
     assert "old" not in text
-    assert "|\n\nNot run again: [before](nivre2009-before.md) (2026-11-15).\n\n## nivre2007\n" in text
+    assert "|\n\nNot run again: [before](nivre2009-before.md) (2026-10-31).\n\n## nivre2007\n" in text
     assert "|\n\nNot run again: [other](nivre2007-other.md) (2026-11-02).\n\n## shi2018\n" in text
     assert text.endswith(f"|\n\n{kept}")  # a paper without a run
     page = (tmp_path / "nivre2009-toy.md").read_text()
