@@ -1,9 +1,6 @@
-"""The papers' experiments, on invented sentences: they run, go on after a stop, and report what they found."""
+"""The experiments of Nivre 2009, Nivre 2007 and Lacroix & Béchet 2014, on invented sentences: reports and verdicts."""
 
-import json
 import re
-import subprocess
-import sys
 import xml.etree.ElementTree as ElementTree
 from itertools import combinations
 from pathlib import Path
@@ -11,20 +8,12 @@ from pathlib import Path
 import pytest
 from toy_runs import SIZES, results_of, verdict_of
 
-from brute_trees import all_trees
-from tanglewood.cli import main
 from tanglewood.errors import ConfigError
-from tanglewood.experiments import PAPERS, experiment, lacroix2014, nivre2007, nivre2009, published, shi2018
-from tanglewood.experiments.judging import KINDS, OPEN
+from tanglewood.experiments import PAPERS, experiment, lacroix2014, nivre2007, nivre2009, published
 from tanglewood.experiments.running import Learning, Treebank
 from tanglewood.experiments.sharing import Sharing
-from tanglewood.experiments.summary import summarize
-from tanglewood.measure.coverage import Coverage
 from tanglewood.measure.significance import TESTED, TESTED_BY_CROSSING, McNemar
-from tanglewood.treebank.tree import Tree
 from toy import toy_sentences, toy_text
-
-# What a run writes. ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -449,34 +438,6 @@ def test_directions_of_lacroix2014_are_judged_for_labels_and_projective_arcs(fin
     assert verdicts("German-toy") == ["not found", "open"]
 
 
-def test_coverage_is_judged_in_the_papers_order(finished):
-    results = results_of(finished["shi2018"])
-    results["nonprojective_sentences"] = 10_000
-    (row, other) = results["by_file"].values()
-    row |= {"nonprojective_sentences": 10_000, "covered_nonprojective": dict.fromkeys(shi2018.systems(), 9_000)}
-    other |= {"nonprojective_sentences": 0, "covered_nonprojective": dict.fromkeys(shi2018.systems(), 0)}
-
-    def verdict(covered):
-        row["covered_nonprojective"]["attardi-alls0s1"] = covered
-        return verdict_of(shi2018.findings(results), "alls0s1 < alldeg1")
-
-    verdicts = [verdict(covered) for covered in (8_800, 8_970, 9_000, 9_030, 9_200)]
-    assert verdicts == ["found", "found, not significantly", "not found", "not found", "contradicted"]
-    onward = next(row for row in results["compared"] if row["second"] == "leftward")
-    for counts, expected in (((60, 10), "found"), ((3, 2), "found, not significantly"), ((0, 9), "contradicted")):
-        onward |= McNemar(*counts).as_dict()
-        assert verdict_of(shi2018.findings(results), "leftward < attardi") == expected
-
-
-def test_counts_by_file_give_a_test_that_is_never_too_sure(finished):
-    """Its p-value is at least that of the trees themselves."""
-    results = results_of(finished["shi2018"])
-    for row in results["compared"]:
-        most = shi2018._at_least(results, row["first"], row["second"])
-        assert most["p_value"] >= row["p_value"]
-        assert most["only_first"] - most["only_second"] == row["only_first"] - row["only_second"]
-
-
 def test_lacroix2014_has_every_number_of_table_7_and_directions(finished):
     results = results_of(finished["lacroix2014"])
     assert list(results["scores"]) == [name for name in published.LACROIX2014 if name != lacroix2014.OWN]
@@ -495,93 +456,3 @@ def test_lacroix2014_has_every_number_of_table_7_and_directions(finished):
         crossing = [row for group, row in groups.items() if group.startswith("non-projective") and row["gold"]]
         right = sum(row["las"] * row["gold"] for row in crossing)
         assert right / sum(row["gold"] for row in crossing) == pytest.approx(scores["nonprojective_las"], abs=1e-3)
-
-
-def test_shi2018_counts_what_coverage_counts_and_the_chart_agrees(finished, treebank):
-    results = results_of(finished["shi2018"])
-    coverage = Coverage(shi2018.systems())
-    for part in ("train", "test"):
-        for sentence in toy_sentences(*SIZES[part]):
-            coverage.add(sentence.tree)
-    assert results["nonprojective_sentences"] == coverage.nonprojective_sentences
-    assert {name: row["covered_nonprojective"] for name, row in results["systems"].items()} == (
-        coverage.covered_nonprojective
-    )
-    assert [row["degree"] for row in results["systems"].values()] == [2, 2, 3, 2, 2, 3, 3, 4, 3]
-    assert all(row["sentences"] > 5 and row["disagree"] == 0 for row in results["check"].values())
-    assert list(results["by_file"]) == ["Danish-toy/train.conllu", "Danish-toy/test.conllu"]
-    for row in results["compared"]:
-        covered = [coverage.covered_nonprojective[row[side]] for side in ("first", "second")]
-        assert row["only_first"] - row["only_second"] == covered[0] - covered[1]
-    assert sum(row["trees"] for row in results["leftward"].values()) == coverage.nonprojective_sentences
-    assert sum(row["covered"] for row in results["leftward"].values()) == coverage.covered_nonprojective["leftward"]
-
-
-def test_the_leftward_system_derives_a_tree_whose_only_crossing_arc_goes_right():
-    tree = Tree(shi2018.COUNTEREXAMPLE)
-    assert [(tree.heads[word], word) for word in tree.nonprojective_arcs()] == [(1, 3)]
-    assert shi2018.direction_of(tree) == "right"
-    assert Coverage({"leftward": shi2018.systems()["leftward"]}).add(tree) == []
-
-
-def test_directions_of_trees_are_those_of_their_crossing_arcs():
-    for heads in all_trees(4):
-        tree = Tree(heads)
-        if not tree.is_projective():
-            sides = {"right" if tree.heads[word] < word else "left" for word in tree.nonprojective_arcs()}
-            assert shi2018.direction_of(tree) == ("both" if len(sides) > 1 else sides.pop())
-
-
-def test_the_summary_of_single_runs_has_their_findings(finished, capsys):
-    assert main(["reproduce", "summary", *map(str, finished.values()), "--links"]) == 0
-    text = capsys.readouterr().out
-    for paper in PAPERS:
-        assert f"## {paper}" in text
-    assert text.count("[Danish-toy](") == 4
-    finding = experiment("nivre2009").findings(results_of(finished["nivre2009"]))[0]
-    assert f"| {finding.claim} | {finding.verdict} | {finding.evidence} |" in text
-
-
-def test_the_summary_of_several_runs_says_which_found_a_claim(finished, tmp_path):
-    folder = finished["nivre2009"]
-    results = results_of(folder)
-    other = {**results, "options": {**results["options"], "treebank": "Czech-toy", "language": "Czech"}}
-    (tmp_path / "results.json").write_text(json.dumps(other))
-    lines = summarize([folder, tmp_path]).splitlines()
-    kinds = lines[next(place for place, line in enumerate(lines) if "what the paper found" in line)]
-    assert kinds == ("| what the paper found | found | found, not significantly | not found | contradicted | open |")
-    for one, two in zip(nivre2009.findings(results), nivre2009.findings(other), strict=True):
-        cells = []
-        for kind in (*KINDS, OPEN):
-            named = [name for name, found in (("Danish-toy", one), ("Czech-toy", two)) if found.verdict == kind]
-            cells.append(f"{len(named)}: {', '.join(named)}" if named else "-")
-        assert f"| {one.claim} | {' | '.join(cells)} |" in lines
-
-
-def test_results_of_earlier_experiments_are_not_judged_anew(finished, tmp_path, capsys):
-    results = results_of(finished["nivre2009"])
-    del results["options"]["format"]
-    (tmp_path / "results.json").write_text(json.dumps(results))
-    assert main(["reproduce", "summary", str(tmp_path)]) == 1
-    assert "of an earlier version of the experiments; run them again" in capsys.readouterr().err
-
-
-def test_the_pages_of_the_documentation_are_made_of_runs(finished, tmp_path):
-    mark = "<!-- made by bench/reproductions.py: nothing below is typed by hand -->\n"
-    kept = "## systems\n\n| of earlier | code |\n"
-    (tmp_path / "README.md").write_text(f"# By hand\n\n{mark}\n## nivre2009\n\nold\n\n{kept}")
-    for name, day in (("nivre2009-before", "2026-10-31"), ("nivre2007-other", "2026-11-02")):
-        made = f"Made by `x` with tanglewood 0.1.0 (compiled core), {day}. All\n"
-        (tmp_path / f"{name}.md").write_text(made)
-    script = Path(__file__).resolve().parents[2] / "bench/reproductions.py"
-    folders = [folder for paper, folder in finished.items() if paper != "systems"]
-    subprocess.run([sys.executable, script, *folders, "--docs", tmp_path], check=True)
-    text = (tmp_path / "README.md").read_text()
-    assert text.startswith(f"# By hand\n\n{mark}\n## nivre2009")
-    assert "old" not in text
-    assert "|\n\nNot run again: [before](nivre2009-before.md) (2026-10-31).\n\n## nivre2007\n" in text
-    assert "|\n\nNot run again: [other](nivre2007-other.md) (2026-11-02).\n\n## shi2018\n" in text
-    assert text.endswith(f"|\n\n{kept}")  # a paper without a run
-    page = (tmp_path / "nivre2009-toy.md").read_text()
-    assert page == (finished["nivre2009"] / "report.md").read_text().replace("(figure5.svg)", "(nivre2009-toy.svg)")
-    assert (tmp_path / "nivre2009-toy.svg").read_text() == (finished["nivre2009"] / "figure5.svg").read_text()
