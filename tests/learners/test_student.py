@@ -289,9 +289,10 @@ def test_who_is_taught_by_an_equal_learns_nothing(tiny, monkeypatch, name, kept,
     labels = sorted({label for sentence in sentences for label in sentence.deprels})
     actions = Actions(make_system(name, single_root=True), labels, labels.index("root"))
     vocabulary = vocabulary_of(sentences)
-    equal = NetworkLearner(actions, vocabulary, NetworkOptions(arcs=False).resolved(9), 5)
+    options = StudentOptions(arcs=False, **NO_DROPOUT).resolved(9)
+    equal = NetworkLearner(actions, vocabulary, NetworkOptions(arcs=False, layers=options.layers).resolved(9), 5)
     model = NetworkModel(actions, vocabulary, random_parameters(equal, 1))
-    learner = StudentLearner(actions, vocabulary, StudentOptions(arcs=False, **NO_DROPOUT).resolved(9), 5, [model])
+    learner = StudentLearner(actions, vocabulary, options, 5, [model])
     for key, value in model.parameters.items():
         learner._parameters[key][...] = value
     learner._adam = Recorder(learner._parameters)

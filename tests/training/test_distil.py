@@ -128,13 +128,14 @@ def teacher_in(name, parser):
 
 
 def test_what_is_said_about_the_student_is_not_said_about_teachers():
-    config = Config(distil=3, seed=7, unlabelled="more.conllu", settings={"explore": 0.5, "layers": 2})
+    config = Config(distil=3, seed=7, unlabelled="more.conllu", settings={"explore": 0.5, "layers": 3})
     first, last = teacher_config(config, 1), teacher_config(config, 3)
-    assert first == Config(seed=7001, settings={"layers": 2, "favour_rare": 0.0})
+    assert first == Config(seed=7001, settings={"layers": 3, "favour_rare": 0.0})
     assert last == replace(first, seed=7003)
-    assert teacher_config(replace(config, settings={"epochs": 9}), 1).settings == {"epochs": 5, "favour_rare": 0.0}
+    told = replace(config, settings={"epochs": 9})  # and not how many layers: as many as a student usually has
+    assert teacher_config(told, 1).settings == {"layers": 2, "epochs": 5, "favour_rare": 0.0}
     options = config.learner_options()
-    assert (options.explore, options.layers, options.drop_hidden) == (0.5, 2, 0.175)
+    assert (options.explore, options.layers, options.drop_hidden) == (0.5, 3, 0.175)
     assert first.learner_options().explore == 0.3
 
 

@@ -66,9 +66,10 @@ def teacher_config(config: Config, number: int) -> Config:
     """Return the choices for the teacher with this number, from 1: a seed of its own, and what is usual for a parser.
 
     A student goes twice as often through the data as is usual, so its teachers go half as often as a student that was
-    told how often.
+    told how often. They have as many layers as it has.
     """
-    settings = {name: value for name, value in config.settings.items() if name not in OF_STUDENT}
+    settings = {"layers": config.learner_options().layers}
+    settings |= {name: value for name, value in config.settings.items() if name not in OF_STUDENT}
     if config.settings.get("epochs"):
         settings["epochs"] = (config.settings["epochs"] + 1) // 2
     return replace(

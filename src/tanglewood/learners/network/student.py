@@ -49,6 +49,7 @@ class StudentOptions(NetworkOptions):
     """How a student is trained: longer, with half the dropout, and mostly in states of its own."""
 
     epochs: int = 0  # 0: twice as many as the network has without teachers
+    layers: int = 2
     explore: float = 0.7
     drop_input: float = 0.1
     drop_context: float = 0.15
