@@ -20,6 +20,7 @@ from tanglewood.text.tagger import (
     Tags,
     TagWorker,
     cross_entropy,
+    one_hot,
     tag_scores,
     train_tagger,
 )
@@ -61,22 +62,25 @@ def test_scores_are_shares_of_words():
     assert [found.upos, found.xpos, found.feats, found.tags, found.lemma] == pytest.approx(shares)
 
 
-def test_the_gradient_of_thecross_entropy_is_that_of_finite_differences():
+def test_the_gradient_of_the_cross_entropy_is_that_of_finite_differences():
     rng = np.random.default_rng(4)
     scores = rng.normal(size=(5, 4))
-    targets = np.array([2, -1, 0, 3, -1])
-    wanted = numerical_gradient(lambda: cross_entropy(scores.copy(), targets), scores)
-    loss = cross_entropy(found := scores.copy(), targets)
+    asked = one_hot(np.array([2, -1, 0, 3, -1]), 4)
+    asked[3] = [0.25, 0, 0, 0.75]  # what teachers do not agree about
+    wanted = numerical_gradient(lambda: cross_entropy(scores.copy(), asked), scores)
+    loss = cross_entropy(found := scores.copy(), asked)
     np.testing.assert_allclose(found, wanted, atol=1e-6)
+    assert not found[[1, 4]].any()
     rows = log_softmax(scores)
-    assert loss == pytest.approx(-rows[0, 2] - rows[2, 0] - rows[3, 3])
+    assert loss == pytest.approx(-rows[0, 2] - rows[2, 0] - 0.25 * rows[3, 0] - 0.75 * rows[3, 3])
 
 
-def test_every_gradient_is_that_of_the_loss(monkeypatch):
+@pytest.mark.parametrize("taught", [False, True])
+def test_every_gradient_is_that_of_the_loss(learnt, monkeypatch, taught):
     monkeypatch.setattr(module, "EMBEDDED", TINY)
     monkeypatch.setattr(module, "SIZES", (4, 2))
     options = TaggerOptions(epochs=1, batch_words=1000, drop_input=0.0, drop_context=0.0, drop_form=0.0)
-    learner = TaggerLearner(toy_sentences(2, seed=3), options, seed=2)
+    learner = TaggerLearner(toy_sentences(2, seed=3), options, seed=2, teachers=[learnt.tagger] if taught else [])
     places = [0, 1]
     noise = np.random.default_rng(2)
     for name in learner._parameters:

@@ -29,8 +29,9 @@ def test_the_training_data_is_tagged_by_taggers_that_did_not_see_it(monkeypatch)
             seen.append((self.known, [tuple(f) for f in forms]))
             return [[Tags("l", f"U{len(seen)}", "X", "F")] * len(f) for f in forms]
 
-    def fake_train(train, dev, options, seed, knowledge):
+    def fake_train(train, dev, options, seed, knowledge, teachers=()):
         assert knowledge is None
+        assert len(teachers) == (3 if dev else 0)
         yield learning.TagProgress(1, 1, 0.0, None, Fake(train))
 
     monkeypatch.setattr(learning, "train_tagger", fake_train)

@@ -44,7 +44,7 @@ from tanglewood.ml.kernels import kernels_for
 from tanglewood.ml.products import linear
 from tanglewood.ml.vocabulary import Numbers, Vocabulary
 from tanglewood.ml.words import Word, untagged
-from tanglewood.text.tagger import BIAS, cross_entropy
+from tanglewood.text.tagger import BIAS, cross_entropy, one_hot
 
 # What the network embeds of a token: names of ml/word_features.py, and the widths of their vectors.
 EMBEDDED = {"lower": 48, "form": 24, "short_shape": 16, "last": 16, "affixes": 24}
@@ -266,8 +266,8 @@ class BorderLearner:
         contexts = self._encoder.forward(batch, self._rng, options.drop_input, options.drop_context)
         scores = contexts @ self._parameters[OUTPUT] + self._parameters[BIAS]
         targets = np.concatenate([part for found in truth for part in (np.full((1, 2), -1), found)])
-        loss = cross_entropy(scores[:, :2], targets[:, 0])
-        cross_entropy(scores[:, 2:], targets[:, 1])
+        loss = cross_entropy(scores[:, :2], one_hot(targets[:, 0], 2))
+        cross_entropy(scores[:, 2:], one_hot(targets[:, 1], scores.shape[1] - 2))
         scores[:, 2:] *= np.float32(options.tags)
         scores /= np.float32(len(targets) - len(words))
         self._gradients[BIAS][...] = scores.sum(0)

@@ -46,6 +46,7 @@ from tanglewood.ml.products import linear
 from tanglewood.ml.vocabulary import Numbers, Vocabulary
 from tanglewood.ml.words import Word, untagged
 from tanglewood.text.lemmas import apply_rule, is_rule, lemma_rule
+from tanglewood.text.opinions import opinions
 from tanglewood.text.tag_sequences import Change, cheapest
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.tag_candidates import TagCandidate
@@ -249,8 +250,16 @@ class TagWorker:
                     tags[word] = self._named(forms[word], [*row, own[begin + 1 + word, 3]])
         return found
 
+    def chances(self, sentences: Sequence[Sequence[str]]) -> Floats:
+        """Return the probabilities of all classes for every word; those of each column add up to 1."""
+        scores, begins = self._scores(sentences)
+        scores = np.delete(scores, begins[:-1], axis=0)
+        for section in self._sections:
+            softmax(scores[:, section])
+        return scores
+
     def _scores(self, sentences: Sequence[Sequence[str]]) -> tuple[Floats, list[int]]:
-        """Return the scores of all classes for every node, and where the sentences begin."""
+        """Return the scores of all classes for every node, and where sentences begin and the last one ends."""
         contexts, begins = self._contexts.of([list(map(untagged, forms)) for forms in sentences])
         parameters = self._tagger.parameters
         return linear(self._kernels, contexts, parameters[OUTPUT], parameters[BIAS]), begins
@@ -303,7 +312,12 @@ class TaggerLearner:
     """Learns a tagger, one epoch at a time."""
 
     def __init__(
-        self, sentences: Sequence[Sentence], options: TaggerOptions, seed: int, knowledge: Knowledge | None = None
+        self,
+        sentences: Sequence[Sentence],
+        options: TaggerOptions,
+        seed: int,
+        knowledge: Knowledge | None = None,
+        teachers: Sequence[Tagger] = (),
     ) -> None:
         if not sentences:
             raise ConfigError("there is no sentence to learn tags from")
@@ -325,6 +339,7 @@ class TaggerLearner:
         together = Counter(tuple(row[:3]) for targets in self._targets for row in targets[1:].tolist())
         self.combinations = np.array([tags for tags, _ in together.most_common()], np.int32)
         self.lemmas = _most_frequent_lemmas(sentences)
+        self._opinions = opinions(teachers, self.classes, [s.forms for s in sentences]) if teachers else []
         self._parameters = new_parameters(self.vocabulary, self.classes, (*SIZES, options.layers), self._rng)
         if knowledge is not None:
             knowledge.give_to(self._parameters, self.vocabulary)
@@ -358,15 +373,26 @@ class TaggerLearner:
             self.vocabulary.lexicon.hide(batch.given, options.drop_vectors, self._rng)
         contexts = self._encoder.forward(batch, self._rng, options.drop_input, options.drop_context)
         scores = contexts @ self._parameters[OUTPUT] + self._parameters[BIAS]
-        targets = np.concatenate([self._targets[place] for place in places])
-        loss = 0.0
-        for i, section in enumerate(self._sections):
-            loss += cross_entropy(scores[:, section], targets[:, i])
-        scores /= np.float32(len(targets) - len(places))
+        wanted = np.concatenate([self._wanted(place) for place in places])
+        loss = sum(cross_entropy(scores[:, section], wanted[:, section]) for section in self._sections)
+        scores /= np.float32(len(wanted) - len(places))
         self._gradients[BIAS][...] = scores.sum(0)
         d_contexts = self._encoder.output_back(OUTPUT, scores, self._gradients)
         follow(self._adam, self._encoder.backward(d_contexts, self._gradients), self._gradients)
         return loss
+
+    def _wanted(self, place: int) -> Floats:
+        """Return how probable all classes should be for the nodes of a sentence; nothing where that is not known.
+
+        What teachers say counts, if there are any, instead of the treebank.
+        """
+        targets = self._targets[place]
+        n_classes = self._sections[-1].stop
+        if self._opinions:
+            table = self._opinions[place].table(len(targets) - 1, n_classes)
+            return np.concatenate([np.zeros((1, n_classes), np.float32), table])
+        sizes = (section.stop - section.start for section in self._sections)
+        return np.concatenate([one_hot(column, size) for column, size in zip(targets.T, sizes, strict=True)], axis=1)
 
     def tagger(self) -> Tagger:
         """Return the averaged tagger as of now."""
@@ -374,16 +400,30 @@ class TaggerLearner:
         return Tagger(self.vocabulary, self.classes, self.combinations, self.lemmas, averaged)
 
 
-def cross_entropy(scores: Floats, targets: NDArray[np.int64]) -> float:
-    """Turn scores into their gradients, in place; return the loss. Rows whose target is -1 have none."""
+def softmax(scores: Floats) -> None:
+    """Turn scores into probabilities, in place, row by row."""
     scores -= scores.max(1, keepdims=True)
     np.exp(scores, out=scores)
     scores /= scores.sum(1, keepdims=True)
-    rows = np.flatnonzero(targets >= 0)
-    probabilities = scores[rows, targets[rows]]
-    scores[rows, targets[rows]] -= 1
-    scores[targets < 0] = 0
-    return float(-np.log(np.maximum(probabilities, 1e-30)).sum())
+
+
+def one_hot(targets: NDArray[np.int64], size: int) -> Floats:
+    """Return a row for each target, with a 1 in its column; none for targets that are -1."""
+    rows = np.zeros((len(targets), size), np.float32)
+    known = np.flatnonzero(targets >= 0)
+    rows[known, targets[known]] = 1
+    return rows
+
+
+def cross_entropy(scores: Floats, wanted: Floats) -> float:
+    """Turn scores into their gradients, in place; return the loss. Rows in which nothing is wanted have none."""
+    softmax(scores)
+    rows, classes = np.nonzero(wanted)
+    shares = wanted[rows, classes]
+    loss = float(-(shares * np.log(np.maximum(scores[rows, classes], 1e-30))).sum())
+    scores -= wanted
+    scores[~wanted.any(1)] = 0
+    return loss
 
 
 def _most_frequent_lemmas(sentences: Sequence[Sentence]) -> dict[str, str]:
@@ -433,9 +473,10 @@ def train_tagger(
     options: TaggerOptions,
     seed: int,
     knowledge: Knowledge | None = None,
+    teachers: Sequence[Tagger] = (),
 ) -> Iterator[TagProgress]:
-    """Learn epoch by epoch, and yield the progress after each."""
-    learner = TaggerLearner(train, options, seed, knowledge)
+    """Learn epoch by epoch, from the treebank or from what teachers say about it; yield the progress after each."""
+    learner = TaggerLearner(train, options, seed, knowledge, teachers)
     best: tuple[float, Tagger] | None = None
     for epoch in range(1, learner.options.epochs + 1):
         loss = learner.epoch()

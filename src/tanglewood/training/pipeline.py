@@ -2,6 +2,7 @@
 
 A parser that learns from gold tags trusts them too much. So each part of the training data is tagged by a tagger that
 has learnt from the other parts, and the parser learns from tags that are as good, and as bad, as those of new text.
+These taggers are also the teachers of the one that is kept.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from tanglewood.training.knowledge import at_hand, connect
 from tanglewood.training.progress import Report, TaggerProgress, quiet
 from tanglewood.treebank.chunks import in_chunks
 from tanglewood.treebank.sentence import Sentence
+
+_Part = tuple[Mapping[str, Any], dict[str, Any]]  # arrays and settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,7 @@ def prepare(train: Sequence[Sentence], dev: Sequence[Sentence], **choices: Any) 
     """Learn tokenizer and tagger, and tag the data; finished parts are taken from the folder."""
     plan = TagPlan(**choices)
 
-    def learn_tokenizer() -> tuple[Mapping[str, Any], dict[str, Any]]:
+    def learn_tokenizer() -> _Part:
         learnt = Tokenizer.learn(train, dev, seed=plan.seed, borders=BorderOptions(), report=plan.report)
         return learnt.arrays(), learnt.settings()
 
@@ -82,11 +85,12 @@ def prepare(train: Sequence[Sentence], dev: Sequence[Sentence], **choices: Any) 
 def prepare_tags(
     train: Sequence[Sentence], dev: Sequence[Sentence], plan: TagPlan
 ) -> tuple[Tagger, list[Sentence], list[Sentence]]:
-    """Learn a tagger and tag dev with it; the training data is tagged by taggers that have not seen it."""
+    """Learn a tagger and tag dev with it; the training data is tagged by its teachers, which have not seen it."""
     parts = plan.parts(train, dev)
+    teachers: list[Tagger] = []
 
-    def learn_tagger() -> tuple[Mapping[str, Any], dict[str, Any]]:
-        steps = train_tagger(train, dev, plan.options, plan.seed, plan.knowledge)
+    def learn_tagger() -> _Part:
+        steps = train_tagger(train, dev, plan.options, plan.seed, plan.knowledge, teachers)
         learnt = _last(steps, plan.report, "tagger").tagger
         return learnt.arrays(), learnt.settings()
 
@@ -107,9 +111,11 @@ def prepare_tags(
     tags: list[Sequence[Tags]] = [()] * len(train)
     with closing(_tag_folds(jobs, plan.processes, plan.report)) as results:
         for number, (held, _) in enumerate(dealt, 1):
-            _, found = parts.get(f"fold{number}", lambda: ({}, {"tags": next(results)}))
+            arrays, found = parts.get(f"fold{number}", lambda: next(results))
             for place, tagged in zip(held, found["tags"], strict=True):
                 tags[place] = [Tags(*tag) for tag in tagged]
+            teachers.append(Tagger.load(arrays, found["tagger"]))
+            connect(teachers[-1], plan.knowledge)
     tagger = Tagger.load(*parts.get("tagger", learn_tagger))
     connect(tagger, plan.knowledge)
     tagged_train = [_tagged(sentence, found, plan.tag_column) for sentence, found in zip(train, tags, strict=True)]
@@ -151,9 +157,7 @@ class _Parts:
     def has(self, name: str) -> bool:
         return self.folder is not None and (self.folder / f"{name}.tw").exists()
 
-    def get(
-        self, name: str, make: Callable[[], tuple[Mapping[str, Any], dict[str, Any]]]
-    ) -> tuple[Mapping[str, Any], dict[str, Any]]:
+    def get(self, name: str, make: Callable[[], _Part]) -> _Part:
         """Return arrays and settings of a part."""
         if self.folder is None:
             return make()
@@ -183,19 +187,20 @@ class _Job:
     tag_column: str
     knowledge: Knowledge | None
 
-    def run(self, report: Report = quiet) -> list[list[Tags]]:
-        """Return the tags."""
+    def run(self, report: Report = quiet) -> _Part:
+        """Return the tagger, and in its settings the tags of the others."""
         learnt = [Sentence(block) for block in self.learnt]
         steps = train_tagger(learnt, (), self.options, self.seed, at_hand(self.knowledge))
         tagger = _last(steps, report, self.name).tagger
-        return tagger.worker().tag([Sentence(block).forms for block in self.held], self.tag_column)
+        tags = tagger.worker().tag([Sentence(block).forms for block in self.held], self.tag_column)
+        return tagger.arrays(), {"tagger": tagger.settings(), "tags": tags}
 
 
 def _blocks(sentences: Sequence[Sentence], places: Sequence[int]) -> list[bytes]:
     return [sentences[place].to_bytes() for place in places]
 
 
-def _tag_folds(jobs: Sequence[_Job], processes: int, report: Report) -> Generator[list[list[Tags]]]:
+def _tag_folds(jobs: Sequence[_Job], processes: int, report: Report) -> Generator[_Part]:
     """Do the jobs, one after another when they are asked for, or side by side in processes."""
     if min(processes, len(jobs)) < 2:
         yield from (job.run(report) for job in jobs)

@@ -1,0 +1,63 @@
+"""What several taggers together find probable: what a tagger that learns from them is to say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tanglewood.treebank.chunks import in_chunks
+
+if TYPE_CHECKING:
+    from tanglewood.ml.encoder import Floats, Ints
+    from tanglewood.text.tagger import Tagger
+
+LEAST = 0.01  # mean probabilities below this are left out, which are nearly all of them
+
+
+class Opinion(NamedTuple):
+    """How probable classes are for the words of a sentence, on average: one entry for each that is worth a mention."""
+
+    words: Ints  # numbered from 0
+    classes: Ints  # numbered through all columns
+    chances: Floats
+
+    def table(self, n_words: int, n_classes: int) -> Floats:
+        """Return the probabilities of all classes, zero for those that are not mentioned."""
+        table = np.zeros((n_words, n_classes), np.float32)
+        table[self.words, self.classes] = self.chances
+        return table
+
+
+def opinions(
+    taggers: Sequence[Tagger], classes: Mapping[str, Sequence[str]], sentences: Sequence[Sequence[str]]
+) -> list[Opinion]:
+    """Return what the taggers say about each sentence, given by its forms, with the classes in this order.
+
+    Of what a tagger knows only classes that are here count; the rest share its vote.
+    """
+    names = [(column, name) for column, named in classes.items() for name in named]
+    numbers = {pair: number for number, pair in enumerate(names)}
+    ends = np.cumsum([len(named) for named in classes.values()])
+    workers = [tagger.worker() for tagger in taggers]
+    known = [
+        [numbers.get((column, name), -1) for column, named in tagger.classes.items() for name in named]
+        for tagger in taggers
+    ]
+    found: list[Opinion] = []
+    for chunk in in_chunks(sentences):
+        sums = np.zeros((sum(map(len, chunk)), len(names)), np.float32)
+        for worker, places in zip(workers, map(np.array, known), strict=True):
+            sums[:, places[places >= 0]] += worker.chances(chunk)[:, places >= 0]
+        for section in np.split(sums, ends[:-1], axis=1):
+            section /= np.maximum(section.sum(1, keepdims=True), np.float32(1e-9))
+            section[section < LEAST] = 0
+            section /= np.maximum(section.sum(1, keepdims=True), np.float32(1e-9))
+        begin = 0
+        for forms in chunk:
+            table = sums[begin : begin + len(forms)]
+            words, mentioned = np.nonzero(table)
+            found.append(Opinion(words.astype(np.int32), mentioned.astype(np.int32), table[words, mentioned]))
+            begin += len(forms)
+    return found
