@@ -44,6 +44,7 @@ MATRICES = {  # loaded when asked for
     ),
     "learners/svm/models.py",
     "text/borders.py",
+    "text/opinions.py",
     "text/tagger.py",
     "embedding.py",
     "spacy_bridge/components.py",

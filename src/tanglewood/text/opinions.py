@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tanglewood.text.tagger import Tagger
 
 LEAST = 0.01  # mean probabilities below this are left out, which are nearly all of them
+TINY = np.float32(1e-9)
 
 
 class Opinion(NamedTuple):
@@ -37,27 +38,28 @@ def opinions(
 
     Of what a tagger knows only classes that are here count; the rest share its vote.
     """
-    names = [(column, name) for column, named in classes.items() for name in named]
-    numbers = {pair: number for number, pair in enumerate(names)}
+    numbers = {pair: number for number, pair in enumerate(_pairs(classes))}
     ends = np.cumsum([len(named) for named in classes.values()])
-    workers = [tagger.worker() for tagger in taggers]
-    known = [
-        [numbers.get((column, name), -1) for column, named in tagger.classes.items() for name in named]
-        for tagger in taggers
-    ]
+    workers = [(tagger.worker(), np.array([numbers.get(p, -1) for p in _pairs(tagger.classes)])) for tagger in taggers]
     found: list[Opinion] = []
     for chunk in in_chunks(sentences):
-        sums = np.zeros((sum(map(len, chunk)), len(names)), np.float32)
-        for worker, places in zip(workers, map(np.array, known), strict=True):
+        sums = np.zeros((sum(map(len, chunk)), len(numbers)), np.float32)
+        for worker, places in workers:
             sums[:, places[places >= 0]] += worker.chances(chunk)[:, places >= 0]
         for section in np.split(sums, ends[:-1], axis=1):
-            section /= np.maximum(section.sum(1, keepdims=True), np.float32(1e-9))
+            _turn_into_shares(section)
             section[section < LEAST] = 0
-            section /= np.maximum(section.sum(1, keepdims=True), np.float32(1e-9))
-        begin = 0
-        for forms in chunk:
-            table = sums[begin : begin + len(forms)]
+            _turn_into_shares(section)
+        for table in np.split(sums, np.cumsum([len(forms) for forms in chunk])[:-1]):
             words, mentioned = np.nonzero(table)
             found.append(Opinion(words.astype(np.int32), mentioned.astype(np.int32), table[words, mentioned]))
-            begin += len(forms)
     return found
+
+
+def _pairs(classes: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
+    return [(column, name) for column, named in classes.items() for name in named]
+
+
+def _turn_into_shares(sums: Floats) -> None:
+    """Divide each row by its sum, in place, unless that is zero."""
+    sums /= np.maximum(sums.sum(1, keepdims=True), TINY)
