@@ -49,6 +49,16 @@ def test_accuracy_is_the_mean_over_seeds_and_kept(tmp_path):
     assert (again.stdout, again.stderr.count("training test")) == (first.stdout, 0)
 
 
+@pytest.mark.skipif(not COMPILED, reason="learns taggers of full size")
+def test_taggers_are_scored_with_and_without_teachers(tmp_path):
+    for part, seed in (("train", 1), ("dev", 2)):
+        (tmp_path / f"{part}.conllu").write_text(toy_text(30, seed=seed))
+    _, _, *rows = run("taggers.py", tmp_path, "--seeds", "1", "--folds", "2").stdout.splitlines()
+    found = [row.strip("| ").split(" | ") for row in rows]
+    assert [row[1] for row in found] == ["alone", "with teachers"]
+    assert [row for row in found if not 25 < float(row[2]) <= 100] == [], "UPOS"
+
+
 def test_sentences_are_scored_without_a_parser(tmp_path):
     for part, seed in (("train", 1), ("dev", 2)):
         (tmp_path / f"{part}.conllu").write_text(toy_text(12, seed=seed))
