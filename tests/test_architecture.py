@@ -28,7 +28,7 @@ HEAVY = {
     "spacy",
 }
 MATRICES = {  # loaded when asked for
-    *(f"ml/{name}.py" for name in ("adam", "contexts", "contextual", "encoder", "language_model", "lexicon")),
+    *(f"ml/{name}.py" for name in ("adam", "contexts", "contextual", "encoder", "language_model", "lexicon", "losses")),
     *(f"ml/{name}.py" for name in ("products", "vectors_plain")),
     *(f"ml/{name}.py" for name in ("file_lexicon", "subword_files", "vector_files", "vector_source")),
     *(

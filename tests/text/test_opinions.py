@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -75,6 +77,28 @@ def test_who_has_teachers_learns_what_they_say_and_not_what_is_in_the_treebank(t
     assert tag_scores(test, last.tagger.worker().tag([s.forms for s in test])).upos > 90
     *_, alone = train_tagger(turned, (), QUICK, 1)
     assert tag_scores(test, alone.tagger.worker().tag([s.forms for s in test])).upos < 60
+
+
+def test_who_reads_sentences_that_only_teachers_know_learns_more(teachers):
+    few, more = toy_sentences(60, seed=3)[:6], [s.forms for s in toy_sentences(60, seed=6)]
+    test = toy_sentences(20, seed=8)
+    upos = []
+    for unlabelled in ((), more):
+        *_, last = train_tagger(few, (), QUICK, 1, None, teachers[:2], unlabelled)
+        upos.append(tag_scores(test, last.tagger.worker().tag([s.forms for s in test])).upos)
+    assert upos[0] + 10 < upos[1]
+
+
+def test_at_the_end_only_the_treebank_is_read(teachers, monkeypatch):
+    few, more = toy_sentences(4, seed=3), [s.forms for s in toy_sentences(3, seed=6)]
+    learner = TaggerLearner(few, replace(QUICK, epochs=20), 1, None, teachers, more)
+    read = []
+    monkeypatch.setattr(learner, "_learn", lambda places: read[-1].extend(places) or 1.0)
+    for _ in range(20):
+        read.append([])
+        learner.epoch()
+        learner._epochs = len(read)
+    assert [sorted(places) for places in read] == [list(range(7))] * 17 + [list(range(4))] * 3
 
 
 def test_chances_of_a_column_add_up_to_one(teachers):

@@ -9,6 +9,7 @@ import pytest
 from test_network import Recorder, numerical_gradient
 
 from tanglewood.errors import ConfigError, ModelError
+from tanglewood.ml.losses import cross_entropy, one_hot
 from tanglewood.ml.word_features import FEATURES
 from tanglewood.ml.words import untagged
 from tanglewood.text import tagger as module
@@ -19,8 +20,6 @@ from tanglewood.text.tagger import (
     TaggerOptions,
     Tags,
     TagWorker,
-    cross_entropy,
-    one_hot,
     tag_scores,
     train_tagger,
 )

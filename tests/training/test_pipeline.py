@@ -12,6 +12,7 @@ from tanglewood.text import tagger
 from tanglewood.text.tagger import TaggerOptions, Tags
 from tanglewood.training import pipeline as learning
 from tanglewood.training.pipeline import prepare
+from tanglewood.treebank.sentence import Sentence
 from toy_pipeline import written
 
 
@@ -29,9 +30,10 @@ def test_the_training_data_is_tagged_by_taggers_that_did_not_see_it(monkeypatch)
             seen.append((self.known, [tuple(f) for f in forms]))
             return [[Tags("l", f"U{len(seen)}", "X", "F")] * len(f) for f in forms]
 
-    def fake_train(train, dev, options, seed, knowledge, teachers=()):
+    def fake_train(train, dev, options, seed, knowledge, teachers=(), unlabelled=()):
         assert knowledge is None
         assert len(teachers) == (3 if dev else 0)
+        assert unlabelled == ([["zorp"]] if dev else ())
         yield learning.TagProgress(1, 1, 0.0, None, Fake(train))
 
     monkeypatch.setattr(learning, "train_tagger", fake_train)
@@ -39,15 +41,17 @@ def test_the_training_data_is_tagged_by_taggers_that_did_not_see_it(monkeypatch)
     monkeypatch.setattr(Fake, "arrays", dict, raising=False)
     monkeypatch.setattr(Fake, "settings", dict, raising=False)
     train = written(12, 1)
-    found = prepare(train, train[:2], folds=3)
+    zorp = Sentence(b"1\tzorp\t_\t_\t_\t_\t_\t_\t_\t_\n\n")
+    found = prepare(train, train[:2], lambda tokenizer: [zorp] if tokenizer else [], folds=3)
     assert [s.forms for s in found.train] == [s.forms for s in train]
-    assert len(seen) == 4  # three folds and dev
+    assert len(seen) == 5  # three folds, dev and the unlabelled sentence
     for known, forms in seen[:3]:
         held = [s for s in train if s.sent_id not in known]
         assert len(held) == 4
         assert sorted(forms) == sorted(tuple(s.forms) for s in held)
     assert {u for s in found.train for u in s.upos} == {"U1", "U2", "U3"}
     assert {u for s in found.dev for u in s.upos} == {"U4"}
+    assert [(s.forms, s.upos) for s in found.unlabelled] == [(["zorp"], ["U5"])]
 
 
 def test_an_interrupted_preparation_goes_on_where_it_stopped_and_gives_the_same(tmp_path, monkeypatch):
@@ -72,6 +76,10 @@ def test_an_interrupted_preparation_goes_on_where_it_stopped_and_gives_the_same(
     for one, other in ((found.train, wanted.train), (found.dev, wanted.dev)):
         assert [s.to_bytes() for s in one] == [s.to_bytes() for s in other]
     assert found.tagger.settings() == wanted.tagger.settings()
+    weights, expected = (
+        {name: bytes(values) for name, values in one.tagger.arrays().items()} for one in (found, wanted)
+    )  # though one of the teachers comes from a file
+    assert weights == expected
     with pytest.raises(ModelError, match="another training run"):
         prepare(train, dev, folds=2, options=options, seed=2, folder=tmp_path / "parts")
 

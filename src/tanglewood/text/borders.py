@@ -41,10 +41,11 @@ from tanglewood.ml.encoder import (
     unpacked,
 )
 from tanglewood.ml.kernels import kernels_for
+from tanglewood.ml.losses import cross_entropy, one_hot
 from tanglewood.ml.products import linear
 from tanglewood.ml.vocabulary import Numbers, Vocabulary
 from tanglewood.ml.words import Word, untagged
-from tanglewood.text.tagger import BIAS, cross_entropy, one_hot
+from tanglewood.text.tagger import BIAS
 
 # What the network embeds of a token: names of ml/word_features.py, and the widths of their vectors.
 EMBEDDED = {"lower": 48, "form": 24, "short_shape": 16, "last": 16, "affixes": 24}

@@ -36,13 +36,14 @@ def opinions(
 ) -> list[Opinion]:
     """Return what the taggers say about each sentence, given by its forms, with the classes in this order.
 
-    Of what a tagger knows only classes that are here count; the rest share its vote.
+    If there are no taggers, nothing is said about any. Of what a tagger knows only classes that are here count; the
+    rest share its vote.
     """
     numbers = {pair: number for number, pair in enumerate(_pairs(classes))}
     ends = np.cumsum([len(named) for named in classes.values()])
     workers = [(tagger.worker(), np.array([numbers.get(p, -1) for p in _pairs(tagger.classes)])) for tagger in taggers]
     found: list[Opinion] = []
-    for chunk in in_chunks(sentences):
+    for chunk in in_chunks(sentences if taggers else ()):
         sums = np.zeros((sum(map(len, chunk)), len(numbers)), np.float32)
         for worker, places in workers:
             sums[:, places[places >= 0]] += worker.chances(chunk)[:, places >= 0]

@@ -21,6 +21,7 @@ from tanglewood.ml.contexts import Contexts
 from tanglewood.ml.contextual import Contextual
 from tanglewood.ml.encoder import (
     EMBED,
+    GOLD_FROM,
     OUTPUT,
     Encoder,
     Floats,
@@ -42,6 +43,7 @@ from tanglewood.ml.encoder import (
 from tanglewood.ml.kernels import kernels_for
 from tanglewood.ml.knowledge import Knowledge
 from tanglewood.ml.lexicon import Lexicon, taken_out
+from tanglewood.ml.losses import cross_entropy, one_hot, softmax
 from tanglewood.ml.products import linear
 from tanglewood.ml.vocabulary import Numbers, Vocabulary
 from tanglewood.ml.words import Word, untagged
@@ -309,7 +311,10 @@ class TagWorker:
 
 
 class TaggerLearner:
-    """Learns a tagger, one epoch at a time."""
+    """Learns a tagger, one epoch at a time: from the treebank or, if there are teachers, from what they say.
+
+    Teachers also know something about ``unlabelled`` sentences, given by their forms, which are left out at the end.
+    """
 
     def __init__(
         self,
@@ -318,6 +323,7 @@ class TaggerLearner:
         seed: int,
         knowledge: Knowledge | None = None,
         teachers: Sequence[Tagger] = (),
+        unlabelled: Sequence[Sequence[str]] = (),
     ) -> None:
         if not sentences:
             raise ConfigError("there is no sentence to learn tags from")
@@ -339,7 +345,8 @@ class TaggerLearner:
         together = Counter(tuple(row[:3]) for targets in self._targets for row in targets[1:].tolist())
         self.combinations = np.array([tags for tags, _ in together.most_common()], np.int32)
         self.lemmas = _most_frequent_lemmas(sentences)
-        self._opinions = opinions(teachers, self.classes, [s.forms for s in sentences]) if teachers else []
+        self._opinions = opinions(teachers, self.classes, [*(s.forms for s in sentences), *unlabelled])
+        self._words += (list(map(untagged, forms)) for forms in unlabelled)
         self._parameters = new_parameters(self.vocabulary, self.classes, (*SIZES, options.layers), self._rng)
         if knowledge is not None:
             knowledge.give_to(self._parameters, self.vocabulary)
@@ -355,14 +362,16 @@ class TaggerLearner:
     def epoch(self) -> float:
         """Go through the sentences once in random order; return the mean loss per word."""
         options = self.options
-        batches = list(random_batches([len(words) for words in self._words], options.batch_words, self._rng))
+        gold_only = self._epochs >= GOLD_FROM * options.epochs
+        lengths = [len(words) for words in (self._words[: len(self._targets)] if gold_only else self._words)]
+        batches = list(random_batches(lengths, options.batch_words, self._rng))
         loss = 0.0
         for number, batch in enumerate(batches):
             done = (self._epochs + number / len(batches)) / options.epochs
             self._adam.begin(falling(options.rate, options.last_rate, done))
             loss += self._learn(batch)
         self._epochs += 1
-        return loss / sum(map(len, self._words))
+        return loss / sum(lengths)
 
     def _learn(self, places: Sequence[int]) -> float:
         options = self.options
@@ -386,44 +395,18 @@ class TaggerLearner:
 
         What teachers say counts, if there are any, instead of the treebank.
         """
-        targets = self._targets[place]
-        n_classes = self._sections[-1].stop
         if self._opinions:
-            table = self._opinions[place].table(len(targets) - 1, n_classes)
+            n_classes = self._sections[-1].stop
+            table = self._opinions[place].table(len(self._words[place]), n_classes)
             return np.concatenate([np.zeros((1, n_classes), np.float32), table])
         sizes = (section.stop - section.start for section in self._sections)
-        return np.concatenate([one_hot(column, size) for column, size in zip(targets.T, sizes, strict=True)], axis=1)
+        columns = zip(self._targets[place].T, sizes, strict=True)
+        return np.concatenate([one_hot(column, size) for column, size in columns], axis=1)
 
     def tagger(self) -> Tagger:
         """Return the averaged tagger as of now."""
         averaged = rounded(self._adam.average(self._sparse))
         return Tagger(self.vocabulary, self.classes, self.combinations, self.lemmas, averaged)
-
-
-def softmax(scores: Floats) -> None:
-    """Turn scores into probabilities, in place, row by row."""
-    scores -= scores.max(1, keepdims=True)
-    np.exp(scores, out=scores)
-    scores /= scores.sum(1, keepdims=True)
-
-
-def one_hot(targets: NDArray[np.int64], size: int) -> Floats:
-    """Return a row for each target, with a 1 in its column; none for targets that are -1."""
-    rows = np.zeros((len(targets), size), np.float32)
-    known = np.flatnonzero(targets >= 0)
-    rows[known, targets[known]] = 1
-    return rows
-
-
-def cross_entropy(scores: Floats, wanted: Floats) -> float:
-    """Turn scores into their gradients, in place; return the loss. Rows in which nothing is wanted have none."""
-    softmax(scores)
-    rows, classes = np.nonzero(wanted)
-    shares = wanted[rows, classes]
-    loss = float(-(shares * np.log(np.maximum(scores[rows, classes], 1e-30))).sum())
-    scores -= wanted
-    scores[~wanted.any(1)] = 0
-    return loss
 
 
 def _most_frequent_lemmas(sentences: Sequence[Sentence]) -> dict[str, str]:
@@ -474,9 +457,10 @@ def train_tagger(
     seed: int,
     knowledge: Knowledge | None = None,
     teachers: Sequence[Tagger] = (),
+    unlabelled: Sequence[Sequence[str]] = (),
 ) -> Iterator[TagProgress]:
-    """Learn epoch by epoch, from the treebank or from what teachers say about it; yield the progress after each."""
-    learner = TaggerLearner(train, options, seed, knowledge, teachers)
+    """Learn epoch by epoch, and yield the progress after each; see `TaggerLearner`."""
+    learner = TaggerLearner(train, options, seed, knowledge, teachers, unlabelled)
     best: tuple[float, Tagger] | None = None
     for epoch in range(1, learner.options.epochs + 1):
         loss = learner.epoch()

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ class Prepared:
     tagger: Tagger
     train: list[Sentence]
     dev: list[Sentence]
+    unlabelled: Sequence[Sentence] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +62,26 @@ class TagPlan:
     report: Report = quiet
     knowledge: Knowledge | None = None  # of all taggers, before they learn
 
-    def parts(self, train: Sequence[Sentence], dev: Sequence[Sentence]) -> _Parts:
+    def parts(self, *data: Sequence[Sentence]) -> _Parts:
         """Return the finished parts of learning from this data."""
         digest = hashlib.sha256()
-        for sentence in (*train, *dev):
+        for sentence in chain(*data):
             digest.update(sentence.to_bytes())
         made_from = {"data": digest.hexdigest(), "seed": self.seed, "folds": self.folds, "tag_column": self.tag_column}
         known = {} if self.knowledge is None else {"knowledge": self.knowledge.sha256}
         return _Parts(self.folder, {**made_from, **known, "options": asdict(self.options)})
 
 
-def prepare(train: Sequence[Sentence], dev: Sequence[Sentence], **choices: Any) -> Prepared:  # noqa: ANN401 - a TagPlan
-    """Learn tokenizer and tagger, and tag the data; finished parts are taken from the folder."""
+def prepare(
+    train: Sequence[Sentence],
+    dev: Sequence[Sentence],
+    unlabelled: Callable[[Tokenizer], Sequence[Sentence]] = lambda _: (),
+    **choices: Any,  # noqa: ANN401 - a TagPlan
+) -> Prepared:
+    """Learn tokenizer and tagger, and tag the data; finished parts are taken from the folder.
+
+    ``unlabelled`` makes sentences that have no tags, some perhaps with the tokenizer.
+    """
     plan = TagPlan(**choices)
 
     def learn_tokenizer() -> _Part:
@@ -79,18 +89,24 @@ def prepare(train: Sequence[Sentence], dev: Sequence[Sentence], **choices: Any) 
         return learnt.arrays(), learnt.settings()
 
     tokenizer = Tokenizer.load(*plan.parts(train, dev).get("tokenizer", learn_tokenizer))
-    return Prepared(tokenizer, *prepare_tags(train, dev, plan))
+    more = unlabelled(tokenizer)
+    tagger, tagged_train, tagged_dev = prepare_tags(train, dev, plan, more)
+    return Prepared(tokenizer, tagger, tagged_train, tagged_dev, filled_in(tagger, more, plan.tag_column))
 
 
 def prepare_tags(
-    train: Sequence[Sentence], dev: Sequence[Sentence], plan: TagPlan
+    train: Sequence[Sentence], dev: Sequence[Sentence], plan: TagPlan, unlabelled: Sequence[Sentence] = ()
 ) -> tuple[Tagger, list[Sentence], list[Sentence]]:
-    """Learn a tagger and tag dev with it; the training data is tagged by its teachers, which have not seen it."""
-    parts = plan.parts(train, dev)
+    """Learn a tagger and tag dev with it; the training data is tagged by its teachers, which have not seen it.
+
+    About ``unlabelled`` sentences the teachers say what they find probable.
+    """
+    parts = plan.parts(train, dev, unlabelled)
     teachers: list[Tagger] = []
 
     def learn_tagger() -> _Part:
-        steps = train_tagger(train, dev, plan.options, plan.seed, plan.knowledge, teachers)
+        forms = [sentence.forms for sentence in unlabelled]
+        steps = train_tagger(train, dev, plan.options, plan.seed, plan.knowledge, teachers, forms)
         learnt = _last(steps, plan.report, "tagger").tagger
         return learnt.arrays(), learnt.settings()
 

@@ -26,7 +26,7 @@ from tanglewood.training.continuing import continued, model_of
 from tanglewood.training.distil import TeacherPlan, begun
 from tanglewood.training.knowledge import knowledge_for
 from tanglewood.training.loop import Training
-from tanglewood.training.pipeline import Prepared, filled_in, prepare, with_tags_of
+from tanglewood.training.pipeline import Prepared, prepare, with_tags_of
 from tanglewood.training.progress import Progress, Report, TaggerProgress, TeacherProgress, on_dev, quiet
 from tanglewood.training.silver import is_text, silver_sentences, words_for
 from tanglewood.training.student import Taught, askable
@@ -161,11 +161,12 @@ class Session:
         elif self.pipeline or config.tag_column:
             if taught.teachers:
                 askable(Training(config, train, dev, taught=taught))  # the unsuitable are refused before taggers learn
-            before = self._before = self._prepared(knowledge)
+            more = taught.unlabelled
+            before = self._before = self._prepared(
+                knowledge, lambda tokenizer: [*more, *self._silver(texts, tokenizer)]
+            )
             config, train, dev = config.for_predicted_tags(), before.train, before.dev
-            assert before.tokenizer is not None
-            unlabelled = [*taught.unlabelled, *self._silver(texts, before.tokenizer)]
-            taught = replace(taught, unlabelled=filled_in(before.tagger, unlabelled, config.tag_column))
+            taught = replace(taught, unlabelled=before.unlabelled)
         plan = TeacherPlan(self.processes, None if self.output is None else self._parts, self.report, self.dask)
         training = begun(config, train, dev, taught, plan, knowledge).prepare()
         config = training.config
@@ -220,11 +221,12 @@ class Session:
             return []
         return silver_sentences(texts, tokenizer, words_for(sum(map(len, self.train))), self.config.seed)
 
-    def _prepared(self, knowledge: Knowledge | None) -> Prepared:
+    def _prepared(self, knowledge: Knowledge | None, unlabelled: Callable[[Tokenizer], Sequence[Sentence]]) -> Prepared:
         """Learn what comes before the parser, except for what is already finished."""
         return prepare(
             self.train,
             self.dev,
+            unlabelled,
             seed=self.config.seed,
             folds=self.config.folds,
             processes=self.processes,

@@ -32,7 +32,7 @@ from tanglewood.learners.network.learner import (
     vocabulary_of,
 )
 from tanglewood.ml.contexts import Contexts
-from tanglewood.ml.encoder import OUTPUT, Floats
+from tanglewood.ml.encoder import GOLD_FROM, OUTPUT, Floats
 from tanglewood.ml.kernels import kernels_for
 from tanglewood.ml.knowledge import Knowledge
 from tanglewood.ml.vocabulary import Vocabulary
@@ -41,7 +41,6 @@ from tanglewood.treebank.sentence import Sentence
 
 KEPT = np.float16  # the numbers of vectors and probabilities that are kept
 TINY = np.float32(1e-9)
-GOLD_FROM = 0.85  # share of the epochs after which sentences without gold trees are left out
 
 
 @dataclass(frozen=True, slots=True)
