@@ -53,9 +53,11 @@ def test_accuracy_is_the_mean_over_seeds_and_kept(tmp_path):
 def test_taggers_are_scored_with_and_without_teachers(tmp_path):
     for part, seed in (("train", 1), ("dev", 2)):
         (tmp_path / f"{part}.conllu").write_text(toy_text(30, seed=seed))
-    _, _, *rows = run("taggers.py", tmp_path, "--seeds", "1", "--folds", "2").stdout.splitlines()
+    (tmp_path / "text").write_text("".join(f"{' '.join(s.forms)}\n" for s in toy_sentences(20, seed=3)))
+    command = ["taggers.py", tmp_path, "--seeds", "1", "--folds", "2", "--unlabelled", tmp_path / "text"]
+    _, _, *rows = run(*command).stdout.splitlines()
     found = [row.strip("| ").split(" | ") for row in rows]
-    assert [row[1] for row in found] == ["alone", "with teachers"]
+    assert [row[1] for row in found] == ["alone", "with teachers", "with teachers and text"]
     assert [row for row in found if not 25 < float(row[2]) <= 100] == [], "UPOS"
 
 

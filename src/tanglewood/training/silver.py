@@ -31,10 +31,11 @@ def words_for(gold: int) -> int:
     return gold if gold >= LARGE else 4 * gold
 
 
-def silver_sentences(files: Sequence[str], tokenizer: Tokenizer, words: int, seed: int) -> list[Sentence]:
+def silver_sentences(files: Sequence[str], tokenizer: Tokenizer | None, words: int, seed: int) -> list[Sentence]:
     """Return sentences of raw text, in their order: all, or of so many words a random choice.
 
-    However long the text is, no more is held than that (reservoir sampling).
+    Without a tokenizer every line is a sentence, and spaces separate its words. However long the text is, no more is
+    held than that (reservoir sampling).
     """
     rng = Random(f"silver {seed}")
     kept: list[tuple[int, Sequence[str]]] = []
