@@ -9,6 +9,7 @@ import pytest
 
 from tanglewood.text import opinions as module
 from tanglewood.text import tagger
+from tanglewood.text.lemmas import lemma_rule
 from tanglewood.text.opinions import opinions
 from tanglewood.text.tagger import COLUMNS, TaggerLearner, TaggerOptions, tag_scores, train_tagger
 from toy import log_softmax, toy_sentences
@@ -67,16 +68,28 @@ def test_chunks_change_nothing(teachers, monkeypatch):
         np.testing.assert_allclose(one.table(*size), other.table(*size), atol=1e-5)
 
 
-def test_who_has_teachers_learns_what_they_say_and_not_what_is_in_the_treebank(teachers):
-    turned = [
-        s.with_columns(s.lemmas, *([*column[1:], column[0]] for column in (s.upos, s.xpos, s.feats)))
-        for s in toy_sentences(60, seed=3)
-    ]
-    *_, last = train_tagger(turned, (), QUICK, 1, None, teachers[:2])
-    test = toy_sentences(20, seed=8)
-    assert tag_scores(test, last.tagger.worker().tag([s.forms for s in test])).upos > 90
-    *_, alone = train_tagger(turned, (), QUICK, 1)
-    assert tag_scores(test, alone.tagger.worker().tag([s.forms for s in test])).upos < 60
+def test_the_treebank_and_its_teachers_count_alike(teachers):
+    sentences, more = toy_sentences(30, seed=3), [s.forms for s in toy_sentences(2, seed=6)]
+    first = sentences[0]
+    odd = first.with_columns(["xyz", *first.lemmas[1:]], first.upos, first.xpos, first.feats)  # by a rule of its own
+    learner = TaggerLearner([odd, *sentences[1:]], QUICK, 1, None, teachers, more)
+    said = opinions(teachers, learner.classes, [*(s.forms for s in sentences), *more])
+    names = [(column, name) for column in COLUMNS for name in learner.classes[column]]
+    for place, sentence in enumerate([odd, *sentences[1:]]):
+        found = learner._wanted(place)
+        assert not found[0].any()
+        table = said[place].table(len(sentence), len(names))
+        rules = map(lemma_rule, sentence.forms, sentence.lemmas)
+        for word, gold in enumerate(zip(sentence.upos, sentence.xpos, sentence.feats, rules, strict=True)):
+            for number, (column, name) in enumerate(names):
+                right = gold[COLUMNS.index(column)]
+                known = right in learner.classes[column]
+                assert known or (place, word, column) == (0, 0, "rule")
+                wanted = (table[word, number] + (name == right)) / 2 if known else table[word, number]
+                assert found[word + 1, number] == pytest.approx(wanted, abs=1e-6)
+    for place, forms in enumerate(more, len(sentences)):
+        table = said[place].table(len(forms), len(names))
+        np.testing.assert_array_equal(learner._wanted(place), [np.zeros(len(names)), *table])
 
 
 def test_who_reads_sentences_that_only_teachers_know_learns_more(teachers):

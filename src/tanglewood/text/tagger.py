@@ -67,6 +67,7 @@ LEAST = {"lower": 2, "form": 2, "pieces": 3, "affixes": 2}  # fewest occurrences
 BIAS = "output.bias"
 SIZES = (128, 64)  # of the vectors of words, and of the outputs of LSTMs
 LEAST_RULE = 2  # fewest occurrences of a rule for lemmas that is kept
+GOLD_SHARE = np.float32(0.5)  # what the treebank counts beside teachers
 MOST_CANDIDATES, MOST_BEHIND = 5, 9.0  # candidates for the tag of a word, and how far they may be behind the best
 
 
@@ -311,7 +312,7 @@ class TagWorker:
 
 
 class TaggerLearner:
-    """Learns a tagger, one epoch at a time: from the treebank or, if there are teachers, from what they say.
+    """Learns a tagger, one epoch at a time: from the treebank and, if there are teachers, from what they say.
 
     Teachers also know something about ``unlabelled`` sentences, given by their forms, which are left out at the end.
     """
@@ -393,15 +394,19 @@ class TaggerLearner:
     def _wanted(self, place: int) -> Floats:
         """Return how probable all classes should be for the nodes of a sentence; nothing where that is not known.
 
-        What teachers say counts, if there are any, instead of the treebank.
+        If there are teachers, what they say and what is in the treebank count alike.
         """
-        if self._opinions:
-            n_classes = self._sections[-1].stop
-            table = self._opinions[place].table(len(self._words[place]), n_classes)
-            return np.concatenate([np.zeros((1, n_classes), np.float32), table])
-        sizes = (section.stop - section.start for section in self._sections)
-        columns = zip(self._targets[place].T, sizes, strict=True)
-        return np.concatenate([one_hot(column, size) for column, size in columns], axis=1)
+        said = self._opinions[place].table(len(self._words[place]), self._sections[-1].stop) if self._opinions else None
+        if place >= len(self._targets):
+            assert said is not None, "without teachers nothing is known about these sentences"
+            return np.concatenate([np.zeros_like(said[:1]), said])
+        targets = self._targets[place]
+        gold = [one_hot(column, s.stop - s.start) for column, s in zip(targets.T, self._sections, strict=True)]
+        if said is not None:
+            for wanted, section in zip(gold, self._sections, strict=True):
+                own = np.where(wanted[1:].any(1, keepdims=True), GOLD_SHARE, np.float32(0))  # not all rules are known
+                wanted[1:] = own * wanted[1:] + (1 - own) * said[:, section]
+        return np.concatenate(gold, axis=1)
 
     def tagger(self) -> Tagger:
         """Return the averaged tagger as of now."""
