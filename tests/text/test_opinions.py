@@ -92,6 +92,16 @@ def test_the_treebank_and_its_teachers_count_alike(teachers):
         np.testing.assert_array_equal(learner._wanted(place), [np.zeros(len(names)), *table])
 
 
+def test_where_teachers_say_nothing_the_treebank_counts_alone(teachers, monkeypatch):
+    sentences, more = toy_sentences(5, seed=3), [s.forms for s in toy_sentences(2, seed=6)]
+    alone = TaggerLearner(sentences, QUICK, 1)
+    monkeypatch.setattr(module, "LEAST", 2)  # more than any probability
+    taught = TaggerLearner(sentences, QUICK, 1, None, teachers, more)
+    for place in range(len(sentences)):
+        np.testing.assert_array_equal(taught._wanted(place), alone._wanted(place))
+    assert not taught._wanted(len(sentences)).any()
+
+
 def test_who_reads_sentences_that_only_teachers_know_learns_more(teachers):
     few, more = toy_sentences(60, seed=3)[:6], [s.forms for s in toy_sentences(60, seed=6)]
     test = toy_sentences(20, seed=8)

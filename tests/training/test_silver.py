@@ -6,7 +6,8 @@ import tanglewood as tw
 from tanglewood.cli import main
 from tanglewood.errors import ConfigError
 from tanglewood.learners.network.learner import NetworkLearner
-from tanglewood.learners.network.student import GOLD_FROM, StudentLearner
+from tanglewood.learners.network.student import StudentLearner
+from tanglewood.ml.encoder import GOLD_FROM
 from tanglewood.training.silver import LARGE, LONGEST, is_text, silver_sentences, words_for
 from toy import toy_sentences, toy_text
 

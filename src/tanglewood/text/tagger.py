@@ -404,7 +404,9 @@ class TaggerLearner:
         gold = [one_hot(column, s.stop - s.start) for column, s in zip(targets.T, self._sections, strict=True)]
         if said is not None:
             for wanted, section in zip(gold, self._sections, strict=True):
-                own = np.where(wanted[1:].any(1, keepdims=True), GOLD_SHARE, np.float32(0))  # not all rules are known
+                # Not all rules are known, and teachers that find nothing probable say nothing.
+                known, heard = (rows.any(1, keepdims=True) for rows in (wanted[1:], said[:, section]))
+                own = known * np.where(heard, GOLD_SHARE, np.float32(1))
                 wanted[1:] = own * wanted[1:] + (1 - own) * said[:, section]
         return np.concatenate(gold, axis=1)
 
