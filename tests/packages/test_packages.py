@@ -212,6 +212,7 @@ def test_the_command_of_a_model_says_how_it_was_made(model):
         {"contextual": ["one.vectors", "two.vectors"]},
         {"distil": 2},
         {"distil_from": ["toy.tw", "toy-2.tw"], "unlabelled": ["more.conllu"], "favour_rare": 0.0},
+        {"silver": ["more.conllu"], "silver_words": 9},
         {"begin_from": "toy.tw"},
     ],
     ids=lambda choices: "-".join(map(str, choices)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -23,6 +24,7 @@ from tanglewood.text.tagger import (
     tag_scores,
     train_tagger,
 )
+from tanglewood.treebank.sentence import Sentence
 from toy import log_softmax, toy_sentences
 
 QUICK = TaggerOptions(epochs=6, layers=1, batch_words=30, rate=0.02, drop_input=0.1, drop_context=0.1)
@@ -168,3 +170,76 @@ def test_small_treebanks_are_gone_through_more_often():
     assert [TaggerOptions().resolved(words).epochs for words in sizes] == [40, 40, 30, 20, 13, 10]
     assert [TaggerOptions(most_epochs=12).resolved(words).epochs for words in sizes] == [12] * 5 + [10]
     assert TaggerOptions(epochs=50, most_epochs=12).resolved(20_000).epochs == 50
+
+
+# Silver sentences, which another tagger has tagged. -----------------------------------------------------------------
+
+
+def with_adverbs_renamed(sentences, **columns):
+    """The same sentences with an adverb that no treebank has; columns are replaced."""
+    renamed = []
+    for sentence in sentences:
+        names = ("form", "lemma", "upos", "xpos", "feats")
+        words = [dict(zip(names, row[1:6], strict=True)) | columns for row in sentence.words]
+        rows = [
+            [str(place), word["form"].replace("vonly", "lorn"), *(word[name] for name in names[1:]), *row[6:]]
+            for place, (word, row) in enumerate(zip(words, sentence.words, strict=True), 1)
+        ]
+        renamed.append(Sentence.build(rows))
+    return renamed
+
+
+def test_it_learns_a_word_from_silver_sentences_and_their_classes_from_the_treebank_alone(small):
+    gold = toy_sentences(80, seed=3)
+    silver = with_adverbs_renamed(toy_sentences(60, seed=4))
+    odd = with_adverbs_renamed(toy_sentences(1, seed=5), upos="ODD", lemma="odd")
+    test = [s.forms for s in with_adverbs_renamed(toy_sentences(40, seed=6)) if "lorn" in s.forms]
+    options = replace(QUICK, epochs=8)
+    right = []
+    for more in ((), [*silver, *odd]):
+        *_, last = train_tagger(gold, (), options, 1, silver=more)
+        tagged = last.tagger.worker().tag(test)
+        adverbs = [
+            t.upos
+            for forms, tags in zip(test, tagged, strict=True)
+            for f, t in zip(forms, tags, strict=True)
+            if f == "lorn"
+        ]
+        right.append(adverbs.count("ADV") / len(adverbs))
+    assert right[1] == 1 > right[0]
+    alone = TaggerLearner(gold, options, 1)
+    learner = TaggerLearner(gold, options, 1, silver=[*silver, *odd])
+    assert learner.classes == alone.classes
+    assert learner.lemmas == alone.lemmas
+    np.testing.assert_array_equal(learner.combinations, alone.combinations)
+    assert "lorn" in learner.vocabulary.numbers["lower"]
+    assert not learner._wanted(len(learner._words) - 1)[:, learner._sections[0]].any()  # nobody knows ODD
+
+
+def test_silver_columns_that_are_empty_throughout_say_nothing(small):
+    gold = toy_sentences(20, seed=3)
+    assert "_" in {feats for sentence in gold for feats in sentence.feats}
+    silver = with_adverbs_renamed(toy_sentences(5, seed=4), feats="_")
+    learner = TaggerLearner(gold, QUICK, 1, silver=silver)
+    upos, _, feats, _ = learner._sections
+    wanted = learner._wanted(len(gold))
+    assert wanted[1:, upos].sum() == len(silver[0])
+    assert not wanted[:, feats].any()
+
+
+def test_at_the_end_silver_sentences_are_left_out_and_teachers_are_not_asked_about_them(learnt, monkeypatch):
+    gold, more = toy_sentences(4, seed=3), [s.forms for s in toy_sentences(2, seed=5)]
+    silver = with_adverbs_renamed(toy_sentences(3, seed=4))
+    learner = TaggerLearner(gold, replace(QUICK, epochs=20), 1, None, [learnt.tagger], more, silver)
+    alone = TaggerLearner(gold, QUICK, 1, silver=silver)
+    taught = TaggerLearner(gold, QUICK, 1, None, [learnt.tagger], more)
+    for place in range(4, 7):
+        np.testing.assert_array_equal(learner._wanted(place), alone._wanted(place))
+    for place, other in ((0, 0), (3, 3), (7, 4), (8, 5)):
+        np.testing.assert_array_equal(learner._wanted(place), taught._wanted(other))
+    read = []
+    monkeypatch.setattr(learner, "_learn", lambda places: read[-1].extend(places) or 1.0)
+    for _ in range(20):
+        read.append([])
+        learner.epoch()
+    assert [sorted(places) for places in read] == [list(range(9))] * 17 + [list(range(4))] * 3

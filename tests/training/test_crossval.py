@@ -17,8 +17,9 @@ def test_every_sentence_is_scored_once_by_a_parser_that_has_not_seen_it(monkeypa
     seen = []
 
     class Fake:
-        def __init__(self, _, train, *, knowledge):
+        def __init__(self, _, train, *, knowledge, silver):
             assert knowledge is None
+            assert not silver
             self.train = [s.sent_id for s in train]
 
         def run(self):

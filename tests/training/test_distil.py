@@ -334,6 +334,37 @@ def test_a_pipeline_tags_sentences_that_have_no_tags(files, monkeypatch):
     assert {word[2] for word in as_they_are.examples[-1].words} == {"_"}
 
 
+@pytest.mark.parametrize(
+    ("choices", "words", "teachers"),
+    [
+        ({}, 9_999, None),
+        ({}, 10_000, 3),
+        ({}, 59_999, 3),
+        ({}, 60_000, None),
+        ({"distil": 0}, 20_000, 0),
+        ({"distil": 5}, 20_000, 5),
+        ({"distil_from": "a.tw"}, 20_000, None),
+        ({"begin_from": "a.tw"}, 20_000, None),
+        ({"learner": "linear"}, 20_000, None),
+        ({"learner": "network", "search": "mst"}, 20_000, None),
+        ({"settings": {"moves": False}}, 20_000, None),
+        ({"system": "joint-swap"}, 20_000, None),
+        ({"system": "covington", "pretrained": "a.pre.tw"}, 20_000, 3),
+    ],
+)
+def test_which_pipelines_have_teachers_unless_told_otherwise(choices, words, teachers):
+    assert Config(**choices).for_text(words).distil == teachers
+
+
+def test_a_pipeline_of_a_small_treebank_has_teachers_and_a_parser_of_tagged_words_has_none(monkeypatch):
+    monkeypatch.setattr("tanglewood.training.config.TAUGHT", range(1, 1000))
+    data = [written(N_TRAIN, 1), written(3, 2)]
+    taught = tw.train(*data, pipeline=True, folds=2, epochs=1)
+    assert (taught.description["distil"], taught.description["teachers"]) == (3, 3)
+    for alone in (tw.train(*data, epochs=1), tw.train(*data, pipeline=True, folds=2, epochs=1, distil=0)):
+        assert "teachers" not in alone.description
+
+
 def test_a_system_that_gives_tags_learns_from_teachers_too(files):
     model = train(system="joint-swap", distil=1, unlabelled="more.conllu", folds=2, epochs=1)
     assert model.description["teachers"] == 1

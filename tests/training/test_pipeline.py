@@ -30,7 +30,7 @@ def test_the_training_data_is_tagged_by_taggers_that_did_not_see_it(monkeypatch)
             seen.append((self.known, [tuple(f) for f in forms]))
             return [[Tags("l", f"U{len(seen)}", "X", "F")] * len(f) for f in forms]
 
-    def fake_train(train, dev, options, seed, knowledge, teachers=(), unlabelled=()):
+    def fake_train(train, dev, options, seed, knowledge, teachers=(), unlabelled=(), silver=()):
         assert knowledge is None
         assert len(teachers) == (3 if dev else 0)
         assert unlabelled == ([["zorp"]] if dev else ())
@@ -62,11 +62,11 @@ def test_an_interrupted_preparation_goes_on_where_it_stopped_and_gives_the_same(
     runs = []
     learn = learning.train_tagger
 
-    def interrupted(*arguments):
+    def interrupted(*arguments, **more):
         runs.append(1)
         if len(runs) == 2:
             raise KeyboardInterrupt
-        yield from learn(*arguments)
+        yield from learn(*arguments, **more)
 
     monkeypatch.setattr(learning, "train_tagger", interrupted)
     with pytest.raises(KeyboardInterrupt):

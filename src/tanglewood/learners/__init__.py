@@ -21,6 +21,7 @@ class LearnerEntry(NamedTuple):
     system: str = "swap"  # the one that it learns if none is asked for
     every_system: bool = True  # whether it can learn any other, too
     student: str = ""  # module of the learner that learns from other models (Learner, Options), if there is one
+    in_epochs: bool = True  # whether it goes through the data several times, or learns in one go
 
 
 LEARNERS = {
@@ -44,8 +45,8 @@ LEARNERS = {
         scores_siblings=True,
         beam=False,
     ),
-    "svm": LearnerEntry("svm.learner", "Svm", "LIBSVM, as in the papers", beam=False),
-    "liblinear": LearnerEntry("svm.learner", "Liblinear", "LIBLINEAR"),
+    "svm": LearnerEntry("svm.learner", "Svm", "LIBSVM, as in the papers", beam=False, in_epochs=False),
+    "liblinear": LearnerEntry("svm.learner", "Liblinear", "LIBLINEAR", in_epochs=False),
 }
 
 

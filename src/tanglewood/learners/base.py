@@ -31,6 +31,7 @@ class Example:
     tags: Sequence[int] = ()
     tag_candidates: array[int] | None = None
     anchors: Sequence[int] = ()
+    gold: bool = True  # whether its tree is the treebank's; others are left out at the end
 
     def state(self) -> State:
         """Return a configuration of the sentence, with the tags that its words may be given."""

@@ -30,7 +30,7 @@ Lengths = Sequence[int] | Numbered  # of sentences
 OUTPUT = "hidden.slots"  # the weights that contexts are multiplied by in the end
 EMBED = "embed."  # prefix of the names of embeddings
 DIRECTIONS = ("forward", "backward")
-GOLD_FROM = 0.85  # share of the epochs after which sentences that only teachers know something about are left out
+GOLD_FROM = 0.85  # share of the epochs after which only sentences are learnt whose annotation is the treebank's
 
 
 def new_encoder(

@@ -76,6 +76,8 @@ def command_of(pipeline: Pipeline) -> str:
     settings = {f"options.{name}": value for name, value in about.get("options", {}).items()}
     if "folds" in about:
         settings["folds"] = about["folds"]
+    if "silver_words" in about:
+        settings["silver_words"] = about["silver_words"]
     settings |= about.get("settings", {})
     for name, value in settings.items():
         told = Path(value).name if name == "templates" else value
@@ -92,8 +94,9 @@ def command_of(pipeline: Pipeline) -> str:
         words += ["--distil", str(about["distil"])]
     if about.get("distil_from"):
         words += ["--distil-from", *(Path(name).name for name in about["distil_from"])]
-    for name in about.get("unlabelled", ()):
-        words += ["--unlabelled", Path(name).name]
+    for name in ("unlabelled", "silver"):
+        for file in about.get(name, ()):
+            words += [f"--{name}", Path(file).name]
     return shlex.join(words)
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from tanglewood.treebank.sentence import Sentence
 
 CASES: dict[str, Callable[[str], str]] = {
     "l": str.lower,
@@ -61,3 +64,12 @@ def _longest_common(first: str, second: str) -> tuple[int, int, int]:
             if lengths[j] > best[1]:
                 best = (i - lengths[j], lengths[j], j - lengths[j])
     return best
+
+
+def most_frequent_lemmas(sentences: Sequence[Sentence]) -> dict[str, str]:
+    """Return the lemma that a form has most often with a UPOS, by form, tab, UPOS."""
+    counts: dict[str, Counter[str]] = {}
+    for s in sentences:
+        for form, lemma, upos in zip(s.forms, s.lemmas, s.upos, strict=True):
+            counts.setdefault(f"{form}\t{upos}", Counter())[lemma] += 1
+    return {key: lemmas.most_common(1)[0][0] for key, lemmas in counts.items()}

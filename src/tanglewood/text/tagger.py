@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,10 +48,10 @@ from tanglewood.ml.losses import cross_entropy, one_hot, softmax
 from tanglewood.ml.products import linear
 from tanglewood.ml.vocabulary import Numbers, Vocabulary
 from tanglewood.ml.words import Word, untagged
-from tanglewood.text.lemmas import apply_rule, is_rule, lemma_rule
+from tanglewood.text.lemmas import apply_rule, is_rule, lemma_rule, most_frequent_lemmas
 from tanglewood.text.opinions import opinions
 from tanglewood.text.tag_sequences import Change, cheapest
-from tanglewood.treebank.sentence import Sentence
+from tanglewood.treebank.sentence import FEATS, LEMMA, UPOS, XPOS, Sentence
 from tanglewood.treebank.tag_candidates import TagCandidate
 
 COLUMNS = ("upos", "xpos", "feats", "rule")
@@ -314,7 +315,8 @@ class TagWorker:
 class TaggerLearner:
     """Learns a tagger, one epoch at a time: from the treebank and, if there are teachers, from what they say.
 
-    Teachers also know something about ``unlabelled`` sentences, given by their forms, which are left out at the end.
+    Teachers also know something about ``unlabelled`` sentences, given by their forms; ``silver`` ones have tags and
+    lemmas that another tagger gave them. Both are left out at the end.
     """
 
     def __init__(
@@ -325,29 +327,36 @@ class TaggerLearner:
         knowledge: Knowledge | None = None,
         teachers: Sequence[Tagger] = (),
         unlabelled: Sequence[Sequence[str]] = (),
+        silver: Sequence[Sentence] = (),
     ) -> None:
         if not sentences:
             raise ConfigError("there is no sentence to learn tags from")
         self.options = options.resolved(sum(map(len, sentences)))
         self._rng = np.random.default_rng(seed)
-        self._words = [list(map(untagged, sentence.forms)) for sentence in sentences]
-        self.vocabulary = Vocabulary.of((word for words in self._words for word in words), EMBEDDED, LEAST, knowledge)
-        rows = [list(zip(s.upos, s.xpos, s.feats, map(lemma_rule, s.forms, s.lemmas), strict=True)) for s in sentences]
+        tagged = [*sentences, *silver]
+        self._words = [list(map(untagged, sentence.forms)) for sentence in tagged]
+        self._words += (list(map(untagged, forms)) for forms in unlabelled)
+        words = chain.from_iterable(self._words[: len(tagged)])
+        self.vocabulary = Vocabulary.of(words, EMBEDDED, LEAST, knowledge)
+        rows = list(map(_rows, sentences))
         self.classes = {}
         for i, column in enumerate(COLUMNS):
             counts = Counter(row[i] for sentence in rows for row in sentence)
             least = LEAST_RULE if column == "rule" else 1
             self.classes[column] = [name for name, count in counts.most_common() if count >= least] or ["=/0//0/"]
         numbers = [{name: number for number, name in enumerate(names)} for names in self.classes.values()]
-        self._targets = [
-            np.array([[-1] * 4, *([n.get(v, -1) for n, v in zip(numbers, row, strict=True)] for row in sentence)])
-            for sentence in rows
-        ]
+        self._targets = [_targets(sentence, numbers) for sentence in rows]
+        self._n_gold = len(rows)
         together = Counter(tuple(row[:3]) for targets in self._targets for row in targets[1:].tolist())
         self.combinations = np.array([tags for tags, _ in together.most_common()], np.int32)
-        self.lemmas = _most_frequent_lemmas(sentences)
-        self._opinions = opinions(teachers, self.classes, [*(s.forms for s in sentences), *unlabelled])
-        self._words += (list(map(untagged, forms)) for forms in unlabelled)
+        self.lemmas = most_frequent_lemmas(sentences)
+        for known, place in zip(numbers, (UPOS, XPOS, FEATS, LEMMA), strict=True):
+            if all(value == "_" for sentence in silver for value in sentence.column(place)):
+                known.clear()  # nobody has said that the words have no features, say
+        self._targets += (_targets(_rows(sentence), numbers) for sentence in silver)
+        heard = [*range(len(rows)), *range(len(tagged), len(self._words))]
+        said = opinions(teachers, self.classes, [*(s.forms for s in sentences), *unlabelled])
+        self._opinions = dict(zip(heard, said, strict=bool(teachers)))
         self._parameters = new_parameters(self.vocabulary, self.classes, (*SIZES, options.layers), self._rng)
         if knowledge is not None:
             knowledge.give_to(self._parameters, self.vocabulary)
@@ -364,7 +373,7 @@ class TaggerLearner:
         """Go through the sentences once in random order; return the mean loss per word."""
         options = self.options
         gold_only = self._epochs >= GOLD_FROM * options.epochs
-        lengths = [len(words) for words in (self._words[: len(self._targets)] if gold_only else self._words)]
+        lengths = [len(words) for words in (self._words[: self._n_gold] if gold_only else self._words)]
         batches = list(random_batches(lengths, options.batch_words, self._rng))
         loss = 0.0
         for number, batch in enumerate(batches):
@@ -396,7 +405,8 @@ class TaggerLearner:
 
         If there are teachers, what they say and what is in the treebank count alike.
         """
-        said = self._opinions[place].table(len(self._words[place]), self._sections[-1].stop) if self._opinions else None
+        opinion = self._opinions.get(place)
+        said = None if opinion is None else opinion.table(len(self._words[place]), self._sections[-1].stop)
         if place >= len(self._targets):
             assert said is not None, "without teachers nothing is known about these sentences"
             return np.concatenate([np.zeros_like(said[:1]), said])
@@ -416,13 +426,15 @@ class TaggerLearner:
         return Tagger(self.vocabulary, self.classes, self.combinations, self.lemmas, averaged)
 
 
-def _most_frequent_lemmas(sentences: Sequence[Sentence]) -> dict[str, str]:
-    """Return the lemma that a form has most often with a UPOS, by form, tab, UPOS."""
-    counts: dict[str, Counter[str]] = {}
-    for s in sentences:
-        for form, lemma, upos in zip(s.forms, s.lemmas, s.upos, strict=True):
-            counts.setdefault(f"{form}\t{upos}", Counter())[lemma] += 1
-    return {key: lemmas.most_common(1)[0][0] for key, lemmas in counts.items()}
+def _rows(sentence: Sentence) -> list[tuple[str, ...]]:
+    """Return UPOS, XPOS, FEATS and the rule for the lemma of every word."""
+    rules = map(lemma_rule, sentence.forms, sentence.lemmas)
+    return list(zip(sentence.upos, sentence.xpos, sentence.feats, rules, strict=True))
+
+
+def _targets(rows: Sequence[Sequence[str]], numbers: Sequence[Mapping[str, int]]) -> NDArray[np.int64]:
+    """Return the numbers of the classes of nodes, -1 where there is none."""
+    return np.array([[-1] * 4, *([n.get(v, -1) for n, v in zip(numbers, row, strict=True)] for row in rows)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -465,9 +477,10 @@ def train_tagger(
     knowledge: Knowledge | None = None,
     teachers: Sequence[Tagger] = (),
     unlabelled: Sequence[Sequence[str]] = (),
+    silver: Sequence[Sentence] = (),
 ) -> Iterator[TagProgress]:
     """Learn epoch by epoch, and yield the progress after each; see `TaggerLearner`."""
-    learner = TaggerLearner(train, options, seed, knowledge, teachers, unlabelled)
+    learner = TaggerLearner(train, options, seed, knowledge, teachers, unlabelled, silver)
     best: tuple[float, Tagger] | None = None
     for epoch in range(1, learner.options.epochs + 1):
         loss = learner.epoch()

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 MOST_TEACHERS = 100
 MOST_ROWS = 1_000_000  # of vectors from a file
 OF_VECTORS = ("vectors", "vectors_rows", "vectors_width")
+# Words of a treebank whose pipeline learns from teachers unless told otherwise: there they gain most for their time.
+TAUGHT = range(10_000, 60_000)
+TEACHERS = 3
 PIPELINE_LAYERS = 2  # of LSTMs, for parsers of text: 83.5 instead of 83.1 LAS on English-EWT dev with predicted tags
 
 
@@ -37,9 +40,11 @@ class Config:
     search: str = ""  # of a graph-based model: the decoder it learns with and, by default, parses with
     stacked: str = ""  # model file of a parser whose trees a graph-based learner looks at
     folds: int = 5  # number of parts in which parsers like the stacked one parse the training data
-    distil: int = 0  # number of teachers to train first, from which the parser then learns
+    distil: int | None = None  # teachers to train first, from which the parser then learns; None: see for_text
     distil_from: Sequence[str] = ()  # model files of teachers that are there already
     unlabelled: Sequence[str] = ()  # files with more sentences to learn from, whose trees only teachers know
+    silver: Sequence[str] = ()  # files of sentences that another parser has annotated, to learn beside the treebank
+    silver_words: int = 0  # most words of them; 0: chosen to suit the treebank
     vectors: str = ""  # file of word vectors, which stay as they are beside those that are learnt
     vectors_rows: int = 50_000  # most that are kept of them
     vectors_width: int = 64  # numbers that wider ones are reduced to; 0: they stay as wide as they are
@@ -51,7 +56,9 @@ class Config:
     settings: Mapping[str, Any] = field(default_factory=dict)  # of the learner
 
     def __post_init__(self) -> None:
-        least_numbers = {"seed": 0, "beam": 1, "folds": 2, "distil": 0, "vectors_rows": 1, "vectors_width": 0}
+        least_numbers = {"seed": 0, "beam": 1, "folds": 2, "silver_words": 0, "vectors_rows": 1, "vectors_width": 0}
+        if self.distil is not None:
+            least_numbers["distil"] = 0
         for name, least in least_numbers.items():
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
@@ -66,7 +73,7 @@ class Config:
             object.__setattr__(self, name, str(getattr(self, name)))
         if self.vectors and self.pretrained:
             raise ConfigError("a pretrained encoder has vectors of its own; choose one of vectors and pretrained")
-        for name in ("distil_from", "unlabelled", "contextual"):
+        for name in ("distil_from", "unlabelled", "silver", "contextual"):
             value = getattr(self, name)
             files = [value] if isinstance(value, str | Path) else value
             if not isinstance(files, Sequence) or not all(isinstance(file, str | Path) for file in files):
@@ -79,13 +86,18 @@ class Config:
         return asked_beam(self.beam)
 
     @property
+    def n_teachers(self) -> int:
+        """How many teachers are trained first."""
+        return self.distil or 0
+
+    @property
     def distils(self) -> bool:
         """Whether the parser learns from teachers."""
         return bool(self.distil or self.distil_from)
 
     def _check_teachers(self, learner: str) -> None:
         """Raise ConfigError if the choices about teachers do not go together."""
-        if self.distil > MOST_TEACHERS:
+        if self.distil and self.distil > MOST_TEACHERS:
             raise ConfigError(f"distil={self.distil}: at most {MOST_TEACHERS} teachers can be trained; 5 are enough")
         if self.distil and self.distil_from:
             raise ConfigError("distil trains new teachers and distil_from takes models that are there; choose one")
@@ -104,6 +116,10 @@ class Config:
         learner = self.learner or ("arcs" if self.search else "network")
         entry = learner_entry(learner)
         self._check_teachers(learner)
+        if self.silver and not entry.in_epochs:
+            raise ConfigError(f"silver trees are left out in the last epochs, but the {learner} learner has only one")
+        if self.silver and self.stacked:
+            raise ConfigError("silver trees do not go with stacked: they would have to be parsed by folds, too")
         for name in ("vectors", "pretrained", "contextual"):
             if getattr(self, name) and learner != "network":
                 raise ConfigError(f"{name}={getattr(self, name)!r} is for the network, not for the {learner} learner")
@@ -124,12 +140,15 @@ class Config:
             if make_system(system, **self.options).tag_column:
                 raise ConfigError(f"{system} gives tags by its moves; a graph-based model takes none")
             return replace(self, learner=learner, search=self.search or "mst", system=system, settings=settings)
+        system = self.system or entry.system
+        if self.silver and make_system(system, **self.options).tag_column:
+            raise ConfigError(f"{system} gives tags by its moves, and learns no silver ones; other systems do")
         for name in ("search", "stacked"):
             if getattr(self, name):
                 raise ConfigError(f"{name}={getattr(self, name)!r} is for learners that score arcs, not for {learner}")
         if self.beam > 1 and not entry.beam:
             raise ConfigError(f"an {learner} model counts votes, which do not add up to probabilities: no beam")
-        return replace(self, learner=learner, system=self.system or entry.system)
+        return replace(self, learner=learner, system=system)
 
     def _with_siblings(self, settings: Mapping[str, Any], learner: str) -> Mapping[str, Any]:
         """Return the settings, which say that siblings are scored where the search is a second-order one."""
@@ -154,6 +173,15 @@ class Config:
         complete = self.completed()
         return make_system(complete.system, **complete.options).tag_column
 
+    def for_text(self, words: int) -> Config:
+        """Return the choices for a pipeline that learns from so many words: whether there are teachers is settled."""
+        complete = self.completed()
+        entry = learner_entry(complete.learner)
+        suits = entry.student and not complete.search and not self.tag_column and not self.begin_from
+        if self.distil is None and not self.distil_from and suits and words in TAUGHT:
+            return replace(self, distil=TEACHERS)
+        return self
+
     def for_predicted_tags(self) -> Config:
         """Return the choices for a parser whose tags may be wrong, so that the surrounding words have to say more."""
         if self.completed().learner != "network":
@@ -173,12 +201,14 @@ class Config:
         return TaggerOptions(most_epochs=self.settings.get("epochs", 0))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the choices as plain data; those about teachers and knowledge only if there are any."""
+        """Return the choices as plain data; those about teachers, silver trees and knowledge only if there are any."""
         choices = asdict(self)
         if not self.vectors:
             for name in OF_VECTORS:
                 del choices[name]
-        for name in ("pretrained", "contextual", "begin_from"):
+        if not self.silver:
+            del choices["silver_words"]
+        for name in ("silver", "pretrained", "contextual", "begin_from"):
             if not getattr(self, name):
                 del choices[name]
         if not self.distils:

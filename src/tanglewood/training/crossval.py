@@ -14,6 +14,7 @@ from tanglewood.training.distil import begun
 from tanglewood.training.folds import deal_out
 from tanglewood.training.knowledge import knowledge_for
 from tanglewood.training.pipeline import TagPlan, prepare_tags, with_tags_of
+from tanglewood.training.silver import silver_trees
 from tanglewood.treebank.sentence import Sentence
 
 if TYPE_CHECKING:
@@ -45,8 +46,9 @@ class CrossValidation:
             )
         dealt = list(deal_out(self.sentences, self.folds, self.config.seed))
         data = [sentence.to_bytes() for sentence in self.sentences]
+        silver = [sentence.to_bytes() for sentence in silver_trees(self.config, self.sentences)]
         jobs = (
-            _Fold(self.config, [data[place] for place in others], [data[place] for place in places])
+            _Fold(self.config, [data[place] for place in others], [data[place] for place in places], silver)
             for places, others in dealt
         )
         results = self.engine.in_order(_Fold.parsed, jobs, len(dealt))
@@ -67,13 +69,15 @@ class _Fold:
     config: Config
     rest: Sequence[bytes]
     held_out: Sequence[bytes]
+    silver: Sequence[bytes]  # the same in each fold
 
     def parsed(self) -> list[bytes]:
         """Return those that were held out, with the trees that the parser gives them."""
         rest, held_out = list(map(Sentence, self.rest)), list(map(Sentence, self.held_out))
         knowledge = knowledge_for(self.config, rest)  # which words have vectors must not depend on those held out
         rest, words = self._tagged(rest, held_out, knowledge)
-        training = begun(self.config, rest, knowledge=knowledge)
+        silver = list(map(Sentence, self.silver))
+        training = begun(self.config, rest, knowledge=knowledge, silver=silver)
         for _ in training.run():
             pass
         parsed = training.best_parser().parse_all(words, beam=self.config.dev_beam)

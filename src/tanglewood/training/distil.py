@@ -19,6 +19,7 @@ from tanglewood.training.config import Config
 from tanglewood.training.knowledge import at_hand, knowledge_for
 from tanglewood.training.loop import Training, as_json
 from tanglewood.training.progress import Report, TeacherProgress, quiet
+from tanglewood.training.silver import silver_trees
 from tanglewood.training.student import Taught, Teacher
 from tanglewood.treebank.sentence import Sentence
 
@@ -47,19 +48,23 @@ def begun(
     taught: Taught | None = None,
     plan: TeacherPlan | None = None,
     knowledge: Knowledge | None = None,
+    silver: Sequence[Sentence] | None = None,
 ) -> Training:
     """Return a training run, with teachers that have been trained for it if the choices ask for that.
 
-    ``taught`` is what is there already: teachers, and sentences without gold trees. So is ``knowledge``, which teachers
-    and student share.
+    ``taught`` is what is there already: teachers, and sentences without gold trees. So are ``knowledge`` and the
+    ``silver`` sentences, which teachers and student share.
     """
     plan = plan or TeacherPlan()
     knowledge = knowledge or knowledge_for(config, train, plan.report)
     taught = taught or (Taught.named_in(config) if config.distils else Taught())
+    if silver is None:
+        silver = silver_trees(config, train)
     if config.distil:
         more_words = sum(map(len, taught.unlabelled))
-        taught = replace(taught, teachers=train_teachers(config, train, dev, plan, more_words, knowledge))
-    return Training(config, train, dev, plan.report, replace(taught, threads=plan.processes), knowledge)
+        taught = replace(taught, teachers=train_teachers(config, train, dev, plan, more_words, knowledge, silver))
+    taught = replace(taught, threads=plan.processes)
+    return Training(config, train, dev, plan.report, taught, knowledge, silver)
 
 
 def teacher_config(config: Config, number: int) -> Config:
@@ -76,7 +81,7 @@ def teacher_config(config: Config, number: int) -> Config:
         config,
         seed=1000 * config.seed + number,
         settings={**settings, "favour_rare": 0.0},
-        distil=0,
+        distil=None,
         unlabelled=(),
     )
 
@@ -88,20 +93,23 @@ def train_teachers(
     plan: TeacherPlan,
     more_words: int = 0,
     knowledge: Knowledge | None = None,
+    silver: Sequence[Sentence] = (),
 ) -> list[Teacher]:
     """Train the teachers that the choices ask for, except for those that are finished.
 
     ``more_words`` is how many words the student will learn from that the teachers do not.
     """
-    numbers = range(1, config.distil + 1)
-    course = _Course(config, train, plan, more_words)
-    found = {} if plan.folder is None else _finished(config, train, dev, plan.folder, knowledge)
+    numbers = range(1, config.n_teachers + 1)
+    course = _Course(config, [*train, *silver], plan, more_words)
+    found = {} if plan.folder is None else _finished(config, train, dev, plan.folder, knowledge, silver)
     folder = None if plan.folder is None else plan.folder.absolute()  # workers of a cluster may be anywhere
     if folder is not None:
         folder.mkdir(exist_ok=True)
-    learnt, judged = ([sentence.to_bytes() for sentence in part] for part in (train, dev))
-    jobs = [_Job(teacher_config(config, n), n, learnt, judged, folder, knowledge) for n in numbers if n not in found]
-    plan.report(f"training {config.distil} teacher{'' if config.distil == 1 else 's'}, then the student")
+    learnt, judged, parsed = ([sentence.to_bytes() for sentence in part] for part in (train, dev, silver))
+    jobs = [
+        _Job(teacher_config(config, n), n, learnt, judged, parsed, folder, knowledge) for n in numbers if n not in found
+    ]
+    plan.report(f"training {config.n_teachers} teacher{'' if config.n_teachers == 1 else 's'}, then the student")
     for number in found:
         course.finish(number)
         plan.report(f"{course.name(number)}: taken from the run before")
@@ -112,16 +120,22 @@ def train_teachers(
 
 
 def _finished(
-    config: Config, train: Sequence[Sentence], dev: Sequence[Sentence], folder: Path, knowledge: Knowledge | None
+    config: Config,
+    train: Sequence[Sentence],
+    dev: Sequence[Sentence],
+    folder: Path,
+    knowledge: Knowledge | None,
+    silver: Sequence[Sentence],
 ) -> dict[int, bytes]:
     """Return the files of the teachers that the run before has finished, by their numbers."""
     found: dict[int, bytes] = {}
-    paths = {number: _path(folder, number) for number in range(1, config.distil + 1)}
+    paths = {number: _path(folder, number) for number in range(1, config.n_teachers + 1)}
     for number, path in paths.items():
         if path.exists():
             found[number] = path.read_bytes()
     if found:
-        wanted = as_json(Training(teacher_config(config, 1), train, dev, knowledge=knowledge).description)
+        training = Training(teacher_config(config, 1), train, dev, knowledge=knowledge, silver=silver)
+        wanted = as_json(training.description)
     for number, data in found.items():
         described = Teacher.of(str(paths[number]), data).parser.description
         wanted["seed"] = teacher_config(config, number).seed
@@ -153,13 +167,14 @@ class _Job:
     number: int
     train: Sequence[bytes]
     dev: Sequence[bytes]
+    silver: Sequence[bytes]
     folder: Path | None
     knowledge: Knowledge | None
 
     def run(self, say: Callable[[_Heard], object]) -> bytes:
         """Return the bytes of its model file, and write them to the folder."""
-        learnt, judged = list(map(Sentence, self.train)), list(map(Sentence, self.dev))
-        training = Training(self.config, learnt, judged, knowledge=at_hand(self.knowledge))
+        learnt, judged, silver = (list(map(Sentence, part)) for part in (self.train, self.dev, self.silver))
+        training = Training(self.config, learnt, judged, knowledge=at_hand(self.knowledge), silver=silver)
         checkpoint = None if self.folder is None else self.folder / f"teacher-{self.number}.training"
         if checkpoint is not None and checkpoint.exists():
             training.resume(checkpoint)
@@ -187,7 +202,7 @@ class _Course:
         words = sum(map(len, train))
         epochs = teacher_config(config, 1).learner_options().resolved(words).epochs
         student = config.learner_options().resolved(words + more_words).epochs
-        self._left = dict.fromkeys(range(1, config.distil + 1), epochs)  # epochs of each teacher
+        self._left = dict.fromkeys(range(1, config.n_teachers + 1), epochs)  # epochs of each teacher
         self._student = STUDENT_COST * student * (words + more_words) / max(words, 1)  # as epochs of a teacher
         self._plan = plan
         self._seconds = 0.0

@@ -21,6 +21,7 @@ from tanglewood.learners.base import Example, Learner, Model, StackedTree, Votes
 from tanglewood.learners.calibration import best_temperature
 from tanglewood.learners.tag_candidates import Tagging, tags_to_give
 from tanglewood.measure.scores import evaluate
+from tanglewood.ml.encoder import GOLD_FROM
 from tanglewood.ml.words import OPTIONAL, Columns, words_of
 from tanglewood.options import ParseOptions
 from tanglewood.packages.installed import model_file
@@ -33,6 +34,7 @@ from tanglewood.training.config import Config
 from tanglewood.training.continuing import joined, model_of
 from tanglewood.training.knowledge import connect, knowledge_for
 from tanglewood.training.progress import Progress, Report, quiet
+from tanglewood.training.silver import Fitting, fitting, silver_trees
 from tanglewood.training.stacking import parse_by_folds
 from tanglewood.training.student import Taught, examples_without_trees, student_of, warnings_about_teachers
 from tanglewood.transforms.pseudo_projective import Scheme, fitting_scheme, projectivize
@@ -73,10 +75,12 @@ class Training:
         report: Report = quiet,
         taught: Taught | None = None,
         knowledge: Knowledge | None = None,
+        silver: Sequence[Sentence] | None = None,
     ) -> None:
         self.config = config.completed()
         self.given = taught
         self.known = knowledge
+        self.chosen = silver
         self.train = train
         self.dev = dev
         self.report = report
@@ -113,7 +117,8 @@ class Training:
     @cached_property
     def options(self) -> Any:  # noqa: ANN401 - the options class of the learner
         """The learner's options, with those left open chosen by the size of the data."""
-        return self.config.learner_options().resolved(sum(map(len, [*self.train, *self.taught.unlabelled])))
+        sentences = [*self.train, *self.silver.sentences, *self.taught.unlabelled]
+        return self.config.learner_options().resolved(sum(map(len, sentences)))
 
     @cached_property
     def taught(self) -> Taught:
@@ -123,6 +128,12 @@ class Training:
         if self.config.distil:
             raise ConfigError("teachers have to be trained first, as training/distil.py does, and given as `taught`")
         return Taught.named_in(self.config)
+
+    @cached_property
+    def silver(self) -> Fitting:
+        """Sentences that another parser has annotated, if there are any: those with trees that this one could give."""
+        chosen = silver_trees(self.config, self.train) if self.chosen is None else self.chosen
+        return fitting(chosen, self.actions, self.lesson.scheme) if chosen else Fitting()
 
     @cached_property
     def knowledge(self) -> Knowledge | None:
@@ -196,13 +207,22 @@ class Training:
 
     @cached_property
     def examples(self) -> list[Example]:
-        """The examples to learn from."""
-        return self.lesson.examples + examples_without_trees(self.taught.unlabelled, self.actions)
+        """The examples to learn from, those of the treebank first."""
+        without_trees = examples_without_trees(self.taught.unlabelled, self.actions)
+        return [*self.lesson.examples, *self.silver.examples, *without_trees]
+
+    @property
+    def examples_of_epoch(self) -> list[Example]:
+        """Those of the epoch to come: it ends with what is known to be right."""
+        if self.epoch < GOLD_FROM * self.options.epochs:
+            return self.examples
+        return [example for example in self.examples if example.gold]
 
     @property
     def warnings(self) -> list[str]:
         """What was noticed about the data and the teachers."""
-        return self.lesson.warnings + (warnings_about_teachers(self) if self.config.distils else [])
+        of_teachers = warnings_about_teachers(self) if self.config.distils else []
+        return [*self.lesson.warnings, *self.silver.warnings, *of_teachers]
 
     @cached_property
     def learner(self) -> Learner:
@@ -211,8 +231,9 @@ class Training:
             return student_of(self)
         kind = learner_class(self.config.learner, "Learner")
         more = {} if self.knowledge is None else {"knowledge": self.knowledge}
+        sentences = [*self.train, *self.silver.sentences]
         learner: Learner = kind.begin(
-            self.actions, self.train, self.options, self.config.seed, stacked=self.stacked is not None, **more
+            self.actions, sentences, self.options, self.config.seed, stacked=self.stacked is not None, **more
         )
         return learner
 
@@ -234,6 +255,11 @@ class Training:
         if self.knowledge is not None:
             source = next((name for name in ("pretrained", "begin_from") if getattr(self.config, name)), "vectors")
             described[f"{source}_sha256"] = self.knowledge.sha256
+        if silver := self.silver.sentences:
+            described |= {
+                "silver_sentences": len(silver),
+                "silver_sha256": _fingerprint(silver),
+            }
         if self.config.distils:
             described |= {
                 "teachers": len(self.taught.teachers),
@@ -254,7 +280,7 @@ class Training:
             self.learner.tell = tell
         while self.epoch < self.options.epochs:
             began = time.perf_counter()
-            loss = self.learner.epoch(self.examples, self.teacher)
+            loss = self.learner.epoch(self.examples_of_epoch, self.teacher)
             self.epoch += 1
             parser = self._parser(self.learner.model(), self.description)
             scores = None

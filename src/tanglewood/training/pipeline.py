@@ -43,6 +43,7 @@ class Prepared:
     train: list[Sentence]
     dev: list[Sentence]
     unlabelled: Sequence[Sentence] = ()
+    silver: Sequence[Sentence] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,25 +63,34 @@ class TagPlan:
     report: Report = quiet
     knowledge: Knowledge | None = None  # of all taggers, before they learn
 
-    def parts(self, *data: Sequence[Sentence]) -> _Parts:
+    def parts(self, *data: Sequence[Sentence], silver: Sequence[Sentence] = ()) -> _Parts:
         """Return the finished parts of learning from this data."""
-        digest = hashlib.sha256()
-        for sentence in chain(*data):
-            digest.update(sentence.to_bytes())
-        made_from = {"data": digest.hexdigest(), "seed": self.seed, "folds": self.folds, "tag_column": self.tag_column}
+        made_from = {"data": _digest(*data), "seed": self.seed, "folds": self.folds, "tag_column": self.tag_column}
         known = {} if self.knowledge is None else {"knowledge": self.knowledge.sha256}
+        if silver:
+            known["silver"] = _digest(silver)
         return _Parts(self.folder, {**made_from, **known, "options": asdict(self.options)})
+
+
+def _digest(*data: Sequence[Sentence]) -> str:
+    digest = hashlib.sha256()
+    for sentence in chain(*data):
+        digest.update(sentence.to_bytes())
+    return digest.hexdigest()
 
 
 def prepare(
     train: Sequence[Sentence],
     dev: Sequence[Sentence],
     unlabelled: Callable[[Tokenizer], Sequence[Sentence]] = lambda _: (),
+    silver: Sequence[Sentence] = (),
     **choices: Any,  # noqa: ANN401 - a TagPlan
 ) -> Prepared:
     """Learn tokenizer and tagger, and tag the data; finished parts are taken from the folder.
 
-    ``unlabelled`` makes sentences that have no tags, some perhaps with the tokenizer.
+    ``unlabelled`` makes sentences that have no tags, some perhaps with the tokenizer. Of the ``silver`` sentences,
+    which another parser has annotated, every other one is for the tagger; the rest, which it has not seen, is tagged by
+    it, for the parser.
     """
     plan = TagPlan(**choices)
 
@@ -90,32 +100,41 @@ def prepare(
 
     tokenizer = Tokenizer.load(*plan.parts(train, dev).get("tokenizer", learn_tokenizer))
     more = unlabelled(tokenizer)
-    tagger, tagged_train, tagged_dev = prepare_tags(train, dev, plan, more)
-    return Prepared(tokenizer, tagger, tagged_train, tagged_dev, filled_in(tagger, more, plan.tag_column))
+    tagger, tagged_train, tagged_dev = prepare_tags(train, dev, plan, more, silver[::2])
+    filled = filled_in(tagger, more, plan.tag_column)
+    return Prepared(
+        tokenizer, tagger, tagged_train, tagged_dev, filled, tagged_anew(tagger, silver[1::2], plan.tag_column)
+    )
 
 
 def prepare_tags(
-    train: Sequence[Sentence], dev: Sequence[Sentence], plan: TagPlan, unlabelled: Sequence[Sentence] = ()
+    train: Sequence[Sentence],
+    dev: Sequence[Sentence],
+    plan: TagPlan,
+    unlabelled: Sequence[Sentence] = (),
+    silver: Sequence[Sentence] = (),
 ) -> tuple[Tagger, list[Sentence], list[Sentence]]:
     """Learn a tagger and tag dev with it; the training data is tagged by its teachers, which have not seen it.
 
-    About ``unlabelled`` sentences the teachers say what they find probable.
+    About ``unlabelled`` sentences the teachers say what they find probable; all learn the tags of ``silver`` ones.
     """
-    parts = plan.parts(train, dev, unlabelled)
+    parts = plan.parts(train, dev, unlabelled, silver=silver)
     teachers: list[Tagger] = []
 
     def learn_tagger() -> _Part:
         forms = [sentence.forms for sentence in unlabelled]
-        steps = train_tagger(train, dev, plan.options, plan.seed, plan.knowledge, teachers, forms)
+        steps = train_tagger(train, dev, plan.options, plan.seed, plan.knowledge, teachers, forms, silver)
         learnt = _last(steps, plan.report, "tagger").tagger
         return learnt.arrays(), learnt.settings()
 
     dealt = list(deal_out(train, plan.folds, plan.seed))
+    silver_blocks = [sentence.to_bytes() for sentence in silver]
     jobs = [
         _Job(
             f"tagger of part {number}/{plan.folds}",
             _blocks(train, others),
             _blocks(train, held),
+            silver_blocks,
             plan.options,
             plan.seed,
             plan.tag_column,
@@ -146,12 +165,21 @@ def with_tags_of(tagger: Tagger, sentences: Sequence[Sentence], tag_column: str)
 
 def filled_in(tagger: Tagger, sentences: Sequence[Sentence], tag_column: str) -> list[Sentence]:
     """Return the sentences with the tagger's tags in columns that are empty, and its candidates for the column."""
+    return [with_tags(sentence, found) for sentence, found in _in_chunks(tagger, sentences, tag_column)]
+
+
+def tagged_anew(tagger: Tagger, sentences: Sequence[Sentence], tag_column: str) -> list[Sentence]:
+    """Return the sentences as `with_tags_of` does, however many they are."""
+    return [_tagged(sentence, found, tag_column) for sentence, found in _in_chunks(tagger, sentences, tag_column)]
+
+
+def _in_chunks(
+    tagger: Tagger, sentences: Sequence[Sentence], tag_column: str
+) -> Iterator[tuple[Sentence, Sequence[Tags]]]:
+    """Yield sentences and what the tagger says about them, which it computes for some at a time."""
     worker = tagger.worker()
-    filled: list[Sentence] = []
     for chunk in in_chunks(sentences):
-        tagged = worker.tag([sentence.forms for sentence in chunk], tag_column)
-        filled += (with_tags(sentence, found) for sentence, found in zip(chunk, tagged, strict=True))
-    return filled
+        yield from zip(chunk, worker.tag([sentence.forms for sentence in chunk], tag_column), strict=True)
 
 
 def _tagged(sentence: Sentence, tags: Sequence[Tags], tag_column: str) -> Sentence:
@@ -198,6 +226,7 @@ class _Job:
     name: str
     learnt: Sequence[bytes]
     held: Sequence[bytes]
+    silver: Sequence[bytes]
     options: TaggerOptions
     seed: int
     tag_column: str
@@ -205,8 +234,8 @@ class _Job:
 
     def run(self, report: Report = quiet) -> _Part:
         """Return the tagger, and in its settings the tags of the others."""
-        learnt = [Sentence(block) for block in self.learnt]
-        steps = train_tagger(learnt, (), self.options, self.seed, at_hand(self.knowledge))
+        learnt, silver = ([Sentence(block) for block in blocks] for blocks in (self.learnt, self.silver))
+        steps = train_tagger(learnt, (), self.options, self.seed, at_hand(self.knowledge), silver=silver)
         tagger = _last(steps, report, self.name).tagger
         tags = tagger.worker().tag([Sentence(block).forms for block in self.held], self.tag_column)
         return tagger.arrays(), {"tagger": tagger.settings(), "tags": tags}

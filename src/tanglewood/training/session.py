@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -26,9 +26,9 @@ from tanglewood.training.continuing import continued, model_of
 from tanglewood.training.distil import TeacherPlan, begun
 from tanglewood.training.knowledge import knowledge_for
 from tanglewood.training.loop import Training
-from tanglewood.training.pipeline import Prepared, prepare, with_tags_of
+from tanglewood.training.pipeline import Prepared, prepare, tagged_anew, with_tags_of
 from tanglewood.training.progress import Progress, Report, TaggerProgress, TeacherProgress, on_dev, quiet
-from tanglewood.training.silver import is_text, silver_sentences, words_for
+from tanglewood.training.silver import is_text, silver_sentences, silver_trees, words_for
 from tanglewood.training.student import Taught, askable
 from tanglewood.treebank.sentence import Sentence
 from tanglewood.treebank.sources import SentenceSource, sentences_from
@@ -44,8 +44,9 @@ class Session:
     OUTPUT.training, from where a run with ``resume`` continues; one with ``restart`` removes it. ``processes`` taggers
     or teachers are trained at a time, and as many threads parse the dev set; ``dask`` is the address of a cluster for
     the teachers; that changes no result. ``unlabelled`` are the sentences of the treebanks among the files that the
-    choices name, if they have been read already. ``tell`` is called by learners whose epochs take long: with the epoch,
-    the share of it that is done, and about how many seconds of it are left.
+    choices name, if they have been read already, and ``silver`` those with another parser's trees, if they are read
+    elsewhere. ``tell`` is called by learners whose epochs take long: with the epoch, the share of it that is done, and
+    about how many seconds of it are left.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class Session:
         *,
         pipeline: bool = False,
         unlabelled: Sequence[Sentence] | None = None,
+        silver: Iterable[Sentence] | None = None,
         output: str | Path | None = None,
         resume: bool = False,
         restart: bool = False,
@@ -65,11 +67,12 @@ class Session:
         warn: Callable[[str], None] = quiet,
         tell: Callable[[int, float, float], None] | None = None,
     ) -> None:
-        self.config = config
+        self.config = config.for_text(sum(map(len, train))) if pipeline else config
         self.train = train
         self.dev = dev
         self.pipeline = pipeline
         self.unlabelled = unlabelled
+        self.silver = silver
         self.output = None if output is None else Path(output)
         self.resume = resume
         self.restart = restart
@@ -150,31 +153,38 @@ class Session:
         taught = Taught()
         if config.distils:
             taught = Taught.named_in(config, self.unlabelled, texts=texts)  # maybe from the parts
+        continues = self._continues_pipeline()
+        learns_tags = self.pipeline and not continues
+        silver: Sequence[Sentence] = silver_trees(config, train, self.silver, shares=2 if learns_tags else 1)
         knowledge = knowledge_for(config, train, self.report)
         if self.output is not None and not self.resume:
             self._checkpoint.unlink(missing_ok=True)
             if self.has_parts:
                 rmtree(self._parts)
-        if self._continues_pipeline():
-            before = self._before = self._tagged_again()
-            config, train, dev = config.for_predicted_tags(), before.train, before.dev
+        if continues:
+            before = self._before = self._tagged_again(silver)
+            config, train, dev, silver = config.for_predicted_tags(), before.train, before.dev, before.silver
         elif self.pipeline or config.tag_column:
             if taught.teachers:
                 askable(Training(config, train, dev, taught=taught))  # the unsuitable are refused before taggers learn
+            if silver:
+                _ = Training(config, train, dev, silver=silver).silver  # likewise
             more = taught.unlabelled
             before = self._before = self._prepared(
-                knowledge, lambda tokenizer: [*more, *self._silver(texts, tokenizer)]
+                knowledge, lambda tokenizer: [*more, *self._silver(texts, tokenizer)], silver
             )
-            config, train, dev = config.for_predicted_tags(), before.train, before.dev
+            config, train, dev, silver = config.for_predicted_tags(), before.train, before.dev, before.silver
             taught = replace(taught, unlabelled=before.unlabelled)
         plan = TeacherPlan(self.processes, None if self.output is None else self._parts, self.report, self.dask)
-        training = begun(config, train, dev, taught, plan, knowledge).prepare()
+        training = begun(config, train, dev, taught, plan, knowledge, silver).prepare()
         config = training.config
         way = f"{config.search} search" if config.search else f"{config.system}, {training.oracle_name} oracle"
         self.report(
             f"{len(train):,} sentences, {sum(map(len, train)):,} words; {way}, {config.learner} learner, "
             f"{len(training.actions.labels)} labels{'' if dev else '; no dev set: the last epoch is kept'}"
         )
+        if training.silver.sentences:
+            self.report(training.silver.in_words())
         if config.distils:
             self.report(training.taught.in_words())
         for warning in training.warnings:
@@ -197,13 +207,13 @@ class Session:
             raise ConfigError(f"{self.config.begin_from} is a parser of tagged words; --pipeline needs one of raw text")
         return has_tagger
 
-    def _tagged_again(self) -> Prepared:
+    def _tagged_again(self, silver: Sequence[Sentence]) -> Prepared:
         """Return tokenizer and tagger of the model that the run goes on with, and the data with its tags."""
         model = model_of(self.config.begin_from)
         assert model.tagger is not None
         column = self.config.tag_column
         train, dev = (with_tags_of(model.tagger, sentences, column) for sentences in (self.train, self.dev))
-        return Prepared(model.tokenizer, model.tagger, train, dev)
+        return Prepared(model.tokenizer, model.tagger, train, dev, silver=tagged_anew(model.tagger, silver, column))
 
     def _texts(self) -> list[str]:
         """Return the files of unlabelled sentences that hold raw text."""
@@ -221,12 +231,18 @@ class Session:
             return []
         return silver_sentences(texts, tokenizer, words_for(sum(map(len, self.train))), self.config.seed)
 
-    def _prepared(self, knowledge: Knowledge | None, unlabelled: Callable[[Tokenizer], Sequence[Sentence]]) -> Prepared:
+    def _prepared(
+        self,
+        knowledge: Knowledge | None,
+        unlabelled: Callable[[Tokenizer], Sequence[Sentence]],
+        silver: Sequence[Sentence],
+    ) -> Prepared:
         """Learn what comes before the parser, except for what is already finished."""
         return prepare(
             self.train,
             self.dev,
             unlabelled,
+            silver,
             seed=self.config.seed,
             folds=self.config.folds,
             processes=self.processes,

@@ -33,7 +33,7 @@ def parse_by_folds(
     if stacked.stacked is not None:
         raise ConfigError("the parser to stack on is stacked itself; it should be one that stands on its own")
     # Parsers without teachers: training those too, for every fold, would take seven times as long.
-    config = replace(config_of(stacked.description), stacked="", distil=0, distil_from=(), unlabelled=())
+    config = replace(config_of(stacked.description), stacked="", distil=0, distil_from=(), unlabelled=(), silver=())
     trees: dict[int, Tree] = {}
     for fold, (held_out, rest) in enumerate(deal_out(sentences, folds, config.seed), 1):
         parser = train(config, [sentences[place] for place in rest])

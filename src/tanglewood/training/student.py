@@ -100,7 +100,7 @@ def student_of(training: Training) -> Learner:
     """
     actions, taught, scheme = training.actions, training.taught, training.lesson.scheme
     kind = student_class(training.config.learner, "Learner")
-    sentences = [*training.train, *taught.unlabelled]
+    sentences = [*training.train, *training.silver.sentences, *taught.unlabelled]
     for teacher in taught.teachers:
         connect(teacher.parser.model, training.knowledge)
     asked = askable(training)
@@ -112,7 +112,7 @@ def student_of(training: Training) -> Learner:
         for teacher in taught.teachers
         if teacher not in asked
     ]
-    learner: Learner = kind.begin(
+    learner = kind.begin(
         actions,
         sentences,
         training.options,
@@ -121,7 +121,9 @@ def student_of(training: Training) -> Learner:
         votes=votes,
         knowledge=training.knowledge,
     )
-    return learner
+    learner.meet(training.examples)  # all: a run that is resumed at the end goes through those of the treebank alone
+    student: Learner = learner
+    return student
 
 
 def askable(training: Training) -> list[Teacher]:
@@ -191,7 +193,7 @@ def trees_of(
 def examples_without_trees(sentences: Sequence[Sentence], actions: Actions) -> list[Example]:
     """Return sentences without gold trees as examples."""
     if not actions.tags:
-        return [Example(words_of(sentence), (), ()) for sentence in sentences]
+        return [Example(words_of(sentence), (), (), gold=False) for sentence in sentences]
     tagging = Tagging(actions)
     read = (tagging.read(sentence) for sentence in sentences)
-    return [Example(words, (), (), tag_candidates=candidates) for words, candidates in read]
+    return [Example(words, (), (), tag_candidates=candidates, gold=False) for words, candidates in read]

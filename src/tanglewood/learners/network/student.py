@@ -32,7 +32,7 @@ from tanglewood.learners.network.learner import (
     vocabulary_of,
 )
 from tanglewood.ml.contexts import Contexts
-from tanglewood.ml.encoder import GOLD_FROM, OUTPUT, Floats
+from tanglewood.ml.encoder import OUTPUT, Floats
 from tanglewood.ml.kernels import kernels_for
 from tanglewood.ml.knowledge import Knowledge
 from tanglewood.ml.vocabulary import Vocabulary
@@ -236,22 +236,22 @@ class StudentLearner(NetworkLearner):
     def _may_explore(self, oracle: Oracle) -> bool:
         return True
 
+    def meet(self, examples: Sequence[Example]) -> None:
+        """Ask the teachers about all examples, some of which each epoch goes through."""
+        for network in self._networks:
+            network.encode(examples)
+        self._taught = examples  # kept, so that no other example can have the id of one of them
+        self._places = {id(example): place for place, example in enumerate(examples)}
+        if self._arcs is not None:
+            trees = [vote.trees for vote in self._votes]
+            self._targets = arc_targets(examples, [network.model for network in self._networks], trees, self.actions)
+
     def epoch(self, examples: Sequence[Example], oracle: Oracle) -> float:
         """Go through the examples once in random order; return the mean probability that the teachers miss."""
-        if self._taught is not examples:
-            for network in self._networks:
-                network.encode(examples)
-            self._taught = examples
-            self._places = {id(example): place for place, example in enumerate(examples)}
-            if self._arcs is not None:
-                trees = [vote.trees for vote in self._votes]
-                self._targets = arc_targets(
-                    examples, [network.model for network in self._networks], trees, self.actions
-                )
+        if any(id(example) not in self._places for example in examples):
+            self.meet(examples)
         if isinstance(self._moves, StudentTrainer):
             self._moves.explores = oracle.explores
-        if self._epochs >= GOLD_FROM * self.options.epochs:  # it ends with what is known to be right
-            examples = [example for example in examples if example.heads] or examples
         return NetworkLearner.epoch(self, examples, oracle)
 
     def _learn(self, examples: Sequence[Example], oracle: Oracle) -> None:
