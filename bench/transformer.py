@@ -4,8 +4,9 @@
 
 TEXT has one sentence a line, tokens separated by spaces; plain, .gz or .xz. Words are cut into word pieces, which are
 learnt first; one piece in five is hidden, and BERT learns to guess it (Devlin et al. 2019, without pairs of sentences).
-The rate rises for a twentieth of the time and falls to 0 at its end, so MINUTES decide how much is learnt. Needs
-PyTorch, transformers and, unless FOLDER is to be a toy, a GPU.
+The rate rises for a twentieth of the time and falls to 0 at its end, so MINUTES decide how much is learnt. An encoder
+that is wider or deeper than the default one needs a lower rate: with 512 numbers, ten layers and a rate of 0.001 the
+perplexity stays at 1,000. Needs PyTorch, transformers and, unless FOLDER is to be a toy, a GPU.
 """
 
 import argparse
@@ -93,7 +94,7 @@ def main() -> None:
     parser.add_argument("--layers", type=int, default=8)
     parser.add_argument("--pieces", type=int, default=12_000)
     parser.add_argument("--batch", type=int, default=512, help="blocks of 128 pieces (default 512)")
-    parser.add_argument("--rate", type=float, default=1e-3)
+    parser.add_argument("--rate", type=float, default=7e-4)
     args = parser.parse_args()
     torch.manual_seed(1)
     device = "cuda" if torch.cuda.is_available() else "cpu"

@@ -178,7 +178,7 @@ def test_the_playground_answers_many_clients(tmp_path):
 def test_each_family_of_kernels_is_timed(tmp_path):
     text = tmp_path / "text.txt"
     text.write_text("Rain falls on the roof. " * 20)
-    rows = [line.split(" | ") for line in run("kernels.py", text, "--rounds", 1).stdout.splitlines()[2:]]
+    rows = [line.split(" | ") for line in run("families.py", text, "--rounds", 1).stdout.splitlines()[2:]]
     assert [row[0] for row in rows] == [f"| {family}" for family in reversed(available())]
     assert all(float(cell.strip(" |").replace(",", "")) > 0 for row in rows for cell in row[1:])
 

@@ -4,7 +4,7 @@ Greedily and with a beam of 8, all families in turn, loading left out; user CPU 
 that other work on the machine matters little. The last column says how many times faster a family is than `portable`,
 greedily by default. NumPy's matrix library chooses its own instructions: OPENBLAS_CORETYPE=Haswell holds it at AVX2.
 
-    python bench/kernels.py text.txt
+    python bench/families.py text.txt
 """
 
 from __future__ import annotations
