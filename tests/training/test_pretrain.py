@@ -1,5 +1,7 @@
 """From raw text to an encoder: its file, going on where it stopped, the command, and PyTorch's twin."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -103,6 +105,35 @@ def test_the_same_seed_gives_the_same_bytes_and_so_does_a_run_that_was_interrupt
     assert stopped.read_bytes() == whole.read_bytes() != other.read_bytes()
 
 
+def test_a_text_is_read_ten_times_at_most_unless_told_otherwise(text):
+    run = Pretraining([text])
+    words = len(run._text.tokens)
+    assert run.options.words == run.description["options"]["words"] == 10 * words
+    assert Pretraining([text], options=LanguageOptions(words=77)).options.words == 77
+    assert LanguageOptions().resolved(2_000_000).words == 10_000_000
+
+
+def test_who_learns_the_text_by_heart_is_warned_also_after_an_interruption(tmp_path):
+    rng = np.random.default_rng(1)  # words at random: there is nothing to learn but the text itself
+    lines = [" ".join(f"w{number}" for number in rng.integers(40, size=8)) for _ in range(120)]
+    (tmp_path / "noise.txt").write_text("\n".join(lines) + "\n")
+    options = LanguageOptions(**{**SMALL, "words": 40_000, "rate": 0.01})
+    heard = []
+
+    def pretraining(options, **choices):
+        return Pretraining([tmp_path / "noise.txt"], tmp_path / "x.tw", options=options, warn=heard.append, **choices)
+
+    for record in pretraining(options).run():
+        if record.words > 36_500:
+            break
+    assert heard == []
+    *_, last = pretraining(options, resume=True).run()
+    (warning,) = heard
+    assert f"is {last.perplexity:.0f} now: the text, which was read 42 times, was learnt by heart" in warning
+    list(pretraining(replace(options, words=2_000)).run())
+    assert len(heard) == 1
+
+
 def test_a_checkpoint_of_other_text_is_refused(text, tmp_path):
     out = tmp_path / "x.tw"
     going = Pretraining([text], out, options=LanguageOptions(**SMALL)).run()
@@ -175,7 +206,7 @@ def test_the_command_tells_how_it_goes_and_errors_are_one_line(text, tmp_path, c
     assert main(["pretrain", str(text), "-o", str(out), "--set", "wrods=3"]) == 1
     assert "pretraining has no setting 'wrods'; it has words" in capsys.readouterr().err
     assert main(["pretrain", str(text), "-o", str(out), "--words", "0"]) == 1
-    assert "words=0" in capsys.readouterr().err
+    assert "--words 0: it should be 1 or more" in capsys.readouterr().err
 
 
 def test_empty_text_bad_bytes_and_settings_of_other_types_are_errors(tmp_path):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tanglewood.cli.common import add_restart, use_one_matrix_thread
 from tanglewood.cli.guard import stop_of
-from tanglewood.errors import one_line
+from tanglewood.errors import ConfigError, one_line
 
 if TYPE_CHECKING:
     import argparse
@@ -37,7 +37,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "sentence, and spaces separate its words",
     )
     parser.add_argument(
-        "--words", type=int, metavar="N", help="words to learn from, all passes counted (default 10,000,000)"
+        "--words",
+        type=int,
+        metavar="N",
+        help="words to learn from, all passes counted (default 10,000,000, but ten times the text at most)",
     )
     parser.add_argument(
         "--latin", action="store_const", const=True, help="take v and j for u and i, and letters without accents"
@@ -63,6 +66,8 @@ def run(args: argparse.Namespace) -> int:
 
     chosen = dict(read_config(None, args.set).settings)
     chosen |= {name: getattr(args, name) for name in ("words", "latin") if getattr(args, name) is not None}
+    if args.words is not None and args.words < 1:
+        raise ConfigError(f"--words {args.words}: it should be 1 or more")
     options = options_from(chosen)
     print(f"reading {one_line(', '.join(args.files))}", file=sys.stderr)
     session = Pretraining(

@@ -8,7 +8,7 @@ the word might be, without having seen it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ MOST_VALUES = {"affixes": 10_000, "short_shape": 200}
 SIZES = (128, 64, 1)  # of the vectors of words and the outputs of LSTMs, and the number of layers
 MOST = 10**12  # of any number among the options
 LONGEST = 100  # words; longer sentences are cut
+USUAL_WORDS, MOST_PASSES = 10_000_000, 10
 UNSEEN, ROOT = 0, 1  # types of words that are not numbered, and of node 0
 
 
@@ -36,7 +37,7 @@ UNSEEN, ROOT = 0, 1  # types of words that are not numbered, and of node 0
 class LanguageOptions:
     """How an encoder is learnt from text."""
 
-    words: int = 10_000_000  # seen in all passes together
+    words: int = 0  # seen in all passes together; 0: ten million, but the text at most ten times
     forms: int = 40_000  # that have vectors of their own
     predicted: int = 30_000  # forms that are predicted
     samples: int = 2_000  # wrong forms that the right one is compared with
@@ -49,14 +50,19 @@ class LanguageOptions:
 
     def __post_init__(self) -> None:
         for name in ("words", "forms", "predicted", "samples", "batch_words"):
-            if not 1 <= getattr(self, name) <= MOST:
-                raise ConfigError(f"{name}={getattr(self, name)}: it should be between 1 and {MOST:,}")
+            least = 0 if name == "words" else 1
+            if not least <= getattr(self, name) <= MOST:
+                raise ConfigError(f"{name}={getattr(self, name)}: it should be between {least} and {MOST:,}")
         for name in ("drop_input", "drop_form"):
             if not 0 <= getattr(self, name) < 1:
                 raise ConfigError(f"{name}={getattr(self, name)}: it should be 0 or more and less than 1")
         for name in ("rate", "last_rate"):
             if not 0 < getattr(self, name) <= 1:
                 raise ConfigError(f"{name}={getattr(self, name)}: it should be more than 0, and 1 or less")
+
+    def resolved(self, words: int) -> LanguageOptions:
+        """Return the options for a text of so many words: a text that is read too often is learnt by heart."""
+        return self if self.words else replace(self, words=min(USUAL_WORDS, MOST_PASSES * words))
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ REPORTS = 50  # how often progress is told
 CHECKPOINTS = 10  # how often what was learnt so far is written
 MOST_WORDS = 200_000_000  # that are read; whatever follows is left out
 HELD_OUT = 300  # most sentences whose perplexity is measured
+WORSE = 1.05  # how much larger than it was before the perplexity may be at the end
 
 
 class Learning(Protocol):
@@ -98,7 +99,7 @@ class Pretraining:
             raise ConfigError(f"seed={seed!r}: it should be a whole number, 0 or more")
         self.files = [str(file) for file in files]
         self.output = None if output is None else Path(output)
-        self.options = options or LanguageOptions()
+        options = options or LanguageOptions()
         self.device = device
         self.seed = seed
         self.resume = resume
@@ -108,6 +109,7 @@ class Pretraining:
             raise ConfigError(f"{tokenizer}: the model has no tokenizer; it should be one of train --pipeline")
         text = read_texts(self.files, None if pipeline is None else pipeline.tokenizer, MOST_WORDS)
         self._text, self._held = _divided(text, seed)
+        self.options = options.resolved(len(self._text.tokens))
         self.description = {
             "files": [Path(file).name for file in self.files],
             "tokenizer": "" if tokenizer is None else Path(tokenizer).name,
@@ -142,8 +144,9 @@ class Pretraining:
         """Learn, and yield the progress now and then; at the end the encoder is saved."""
         options, learner = self.options, self._learner
         seen = passes = skipped = 0
+        least: float | None = None  # perplexity so far
         if self.resume and self.can_resume:
-            seen, passes, skipped = self._restored()
+            seen, passes, skipped, least = self._restored()
         elif self.output is not None:
             self._checkpoint.unlink(missing_ok=True)
         began, begun_at = time.perf_counter(), seen
@@ -162,14 +165,18 @@ class Pretraining:
                 ended = seen >= options.words
                 checkpoint = ended or (seen - written) * CHECKPOINTS >= options.words
                 if ended or (seen - told) * REPORTS >= options.words:
-                    perplexity = learner.perplexity(self._held) if checkpoint else None
+                    perplexity = learner.perplexity(self._held) if checkpoint and self._held else None
+                    if perplexity is not None:
+                        least = min(perplexity, least or perplexity)
                     seconds = (time.perf_counter() - began) * seen / max(seen - begun_at, 1)
                     left = max(options.words - seen, 0) * seconds / seen
                     yield PretrainProgress(seen, options.words, losses / max(predicted, 1), seconds, left, perplexity)
+                    if ended and perplexity is not None and least is not None and perplexity > WORSE * least:
+                        self.warn(_learnt_by_heart(perplexity, least, seen / len(self._text.tokens)))
                     told, losses, predicted = seen, 0.0, 0
                     if checkpoint and not ended:
                         written = seen
-                        self._write(seen, number, place + 1)
+                        self._write({"seen": seen, "passes": number, "batches": place + 1, "least": least})
             if seen >= options.words:
                 break
         if self.output is not None:
@@ -180,17 +187,16 @@ class Pretraining:
         """Return the encoder as of now."""
         return self._learner.knowledge()
 
-    def _write(self, seen: int, passes: int, batches_done: int) -> None:
+    def _write(self, place: Mapping[str, Any]) -> None:
         if self.output is None:
             return
         arrays, data = self._learner.state()
-        place = {"seen": seen, "passes": passes, "batches": batches_done}
         try:
             save_model(self._checkpoint, arrays, {"pretraining": self.description, "place": place, "learner": data})
         except OSError as error:  # such as a full disk: what was learnt is still in memory
             self.warn(f"{self._checkpoint}: {error.strerror or error}; pretraining goes on without it")
 
-    def _restored(self) -> tuple[int, int, int]:
+    def _restored(self) -> tuple[int, int, int, float | None]:
         arrays, kept = load_model(self._checkpoint)
         if kept.get("pretraining") != self.description:
             raise ModelError(
@@ -199,7 +205,15 @@ class Pretraining:
             )
         self._learner.restore(arrays, kept["learner"])
         place = kept["place"]
-        return place["seen"], place["passes"], place["batches"]
+        return place["seen"], place["passes"], place["batches"], place["least"]
+
+
+def _learnt_by_heart(perplexity: float, least: float, times: float) -> str:
+    return (
+        f"the perplexity of held-out text was {least:.0f} and is {perplexity:.0f} now: the text, which was read "
+        f"{times:.0f} times, was learnt by heart, and a parser that begins with that is worse for it; fewer words "
+        "(--words) or more text would be better"
+    )
 
 
 def _learner(types: Types, options: LanguageOptions, seed: int, device: str) -> Learning:
