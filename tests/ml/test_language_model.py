@@ -152,7 +152,7 @@ def test_text_that_follows_rules_becomes_less_surprising_and_the_encoder_comes_o
     assert not any(name.startswith("predict.") for name in knowledge.parameters)
 
 
-@pytest.mark.parametrize("wrong", [{"words": 0}, {"drop_form": 1.0}, {"rate": 0.0}, {"samples": 10**13}])
+@pytest.mark.parametrize("wrong", [{"words": -1}, {"drop_form": 1.0}, {"rate": 0.0}, {"samples": 10**13}])
 def test_options_out_of_range_are_refused(wrong):
     with pytest.raises(ConfigError, match=next(iter(wrong))):
         LanguageOptions(**wrong)
