@@ -15,6 +15,7 @@ from tanglewood.errors import ConfigError, FormatError, ModelError
 from tanglewood.learners.network import learner as network
 from tanglewood.learners.network.learner import NetworkLearner, Sizes
 from tanglewood.learners.network.student import StudentLearner
+from tanglewood.packages.wheel import command_of
 from tanglewood.training import distil
 from tanglewood.training.config import Config
 from tanglewood.training.crossval import CrossValidation
@@ -337,18 +338,18 @@ def test_a_pipeline_tags_sentences_that_have_no_tags(files, monkeypatch):
 @pytest.mark.parametrize(
     ("choices", "words", "teachers"),
     [
-        ({}, 9_999, None),
+        ({}, 9_999, 0),
         ({}, 10_000, 3),
         ({}, 59_999, 3),
-        ({}, 60_000, None),
+        ({}, 60_000, 0),
         ({"distil": 0}, 20_000, 0),
         ({"distil": 5}, 20_000, 5),
         ({"distil_from": "a.tw"}, 20_000, None),
-        ({"begin_from": "a.tw"}, 20_000, None),
-        ({"learner": "linear"}, 20_000, None),
-        ({"learner": "network", "search": "mst"}, 20_000, None),
-        ({"settings": {"moves": False}}, 20_000, None),
-        ({"system": "joint-swap"}, 20_000, None),
+        ({"begin_from": "a.tw"}, 20_000, 0),
+        ({"learner": "linear"}, 20_000, 0),
+        ({"learner": "network", "search": "mst"}, 20_000, 0),
+        ({"settings": {"moves": False}}, 20_000, 0),
+        ({"system": "joint-swap"}, 20_000, 0),
         ({"system": "covington", "pretrained": "a.pre.tw"}, 20_000, 3),
     ],
 )
@@ -361,8 +362,10 @@ def test_a_pipeline_of_a_small_treebank_has_teachers_and_a_parser_of_tagged_word
     data = [written(N_TRAIN, 1), written(3, 2)]
     taught = tw.train(*data, pipeline=True, folds=2, epochs=1)
     assert (taught.description["distil"], taught.description["teachers"]) == (3, 3)
-    for alone in (tw.train(*data, epochs=1), tw.train(*data, pipeline=True, folds=2, epochs=1, distil=0)):
-        assert "teachers" not in alone.description
+    words, text = tw.train(*data, epochs=1), tw.train(*data, pipeline=True, folds=2, epochs=1, distil=0)
+    assert not {"teachers", "distil"} & set(words.description)
+    assert "teachers" not in text.description
+    assert "--distil 0" in command_of(text)  # without it, the command would train teachers
 
 
 def test_a_system_that_gives_tags_learns_from_teachers_too(files):

@@ -90,7 +90,7 @@ def command_of(pipeline: Pipeline) -> str:
             words += [f"--{name.replace('_', '-')}", str(about[name])]
     if about.get("contextual"):
         words += ["--contextual", *map(_file_or_encoder, about["contextual"])]
-    if about.get("distil"):
+    if about.get("distil") is not None:
         words += ["--distil", str(about["distil"])]
     if about.get("distil_from"):
         words += ["--distil-from", *(Path(name).name for name in about["distil_from"])]

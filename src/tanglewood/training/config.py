@@ -175,12 +175,12 @@ class Config:
 
     def for_text(self, words: int) -> Config:
         """Return the choices for a pipeline that learns from so many words: whether there are teachers is settled."""
+        if self.distil is not None or self.distil_from:
+            return self
         complete = self.completed()
         entry = learner_entry(complete.learner)
         suits = entry.student and not complete.search and not self.tag_column and not self.begin_from
-        if self.distil is None and not self.distil_from and suits and words in TAUGHT:
-            return replace(self, distil=TEACHERS)
-        return self
+        return replace(self, distil=TEACHERS if suits and words in TAUGHT else 0)
 
     def for_predicted_tags(self) -> Config:
         """Return the choices for a parser whose tags may be wrong, so that the surrounding words have to say more."""
@@ -211,8 +211,10 @@ class Config:
         for name in ("silver", "pretrained", "contextual", "begin_from"):
             if not getattr(self, name):
                 del choices[name]
+        if self.distil is None:
+            del choices["distil"]
         if not self.distils:
-            for name in ("distil", "distil_from", "unlabelled"):
+            for name in ("distil_from", "unlabelled"):
                 del choices[name]
         return choices
 
